@@ -1,0 +1,61 @@
+// What a collector returns: values as the kernel spells them, with the time of the read.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "daemon/base/rdma.h"
+#include "daemon/base/time.h"
+
+namespace rdmapulse::collectors {
+
+// The label `source` of rdmapulse_raw_counter_total (design.md 5.4).
+enum class Source { kCounters, kHwCounters, kDeviceHwCounters, kEthtool };
+std::string_view Name(Source source);  // "counters", "hw_counters", "device_hw_counters", "ethtool"
+
+enum class ValueKind { kCounter, kGauge };
+
+struct Value {
+  std::string name;  // the kernel's spelling, to the last character
+  std::uint64_t value = 0;
+  ValueKind kind = ValueKind::kCounter;
+
+  bool operator==(const Value&) const = default;
+};
+
+// What could not be read, so that one bad file costs one value and is never silent.
+struct Problem {
+  std::string name;    // counter or file
+  std::string reason;  // "Invalid argument", "not a number: 'N/A (no PMA)'"
+
+  bool operator==(const Problem&) const = default;
+};
+
+// One source of one subject, read once. Absent counters are simply not in `values`.
+struct Reading {
+  Source source = Source::kCounters;
+  std::string device;                 // empty when a netdev belongs to no RDMA device
+  std::optional<std::uint32_t> port;  // nullopt: device-level counters
+  std::string netdev;                 // for ethtool
+  TimePoint started;                  // monotonic, around the read
+  TimePoint finished;
+  std::vector<Value> values;
+  std::vector<Problem> problems;
+};
+
+// How one collector fared in one pass: rdmapulse_collector_success and _duration_seconds.
+struct CollectorStatus {
+  std::string collector;
+  bool success = true;
+  Duration duration{};
+};
+
+// All that one pass over one subject (a device, or the host's netdevs) brought.
+struct Collection {
+  std::vector<Reading> readings;
+  std::vector<CollectorStatus> statuses;
+};
+
+}  // namespace rdmapulse::collectors

@@ -1,0 +1,143 @@
+// Every option with its default: the shape of /etc/rdmapulse/rdmapulse.yaml (config/rdmapulse.yaml
+// shows it whole). Loaded by load.h, checked by validate.h; a value here is always in range.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace rdmapulse::config {
+
+using std::chrono::milliseconds;
+using Labels = std::map<std::string, std::string>;
+
+struct Host {
+  std::string name = "auto";  // auto: the kernel's host name
+  Labels labels = {{"fabric", "default"}};
+  bool operator==(const Host&) const = default;
+};
+
+struct Http {
+  std::string listen =
+      ":9936";  // "host:port", "[v6]:port" or ":port" for all addresses; empty: off
+  std::string socket = "/run/rdmapulse/rdmapulse.sock";
+  std::vector<std::string>
+      api_allow;  // networks beside loopback that may ask the API: "10.0.0.0/8"
+  bool operator==(const Http&) const = default;
+};
+
+struct Tls {
+  std::string cert, key, ca;  // PEM files; all three or none
+  bool operator==(const Tls&) const = default;
+};
+
+struct Control {
+  std::string listen = ":9937";
+  Tls tls;
+  bool operator==(const Control&) const = default;
+};
+
+// Regular expressions (ECMAScript) over the whole device name. Excluded devices are never opened.
+struct Devices {
+  std::vector<std::string> include = {".*"};
+  std::vector<std::string> exclude;
+  bool operator==(const Devices&) const = default;
+};
+
+struct Ports {
+  std::vector<std::string> ignore;  // regular expressions over "device/port": "mlx5_2/1"
+  bool operator==(const Ports&) const = default;
+};
+
+struct Collect {
+  milliseconds interval{1000};
+  milliseconds fast_interval{100};
+  std::uint32_t series_max = 5000;
+  std::vector<std::string> allow, deny;  // regular expressions over "source/name"
+  bool operator==(const Collect&) const = default;
+};
+
+struct Peer {
+  std::string name;
+  std::string address;  // host, host:port or [v6]:port; 9937 when there is no port
+  Labels labels;
+  bool operator==(const Peer&) const = default;
+};
+
+struct Discovery {
+  std::vector<std::string> file, http, dns;
+  bool operator==(const Discovery&) const = default;
+};
+
+struct Selection {
+  bool tor_mesh = true;
+  std::uint32_t sampled = 8;
+  std::string rails =
+      "aligned";  // aligned: the n-th port meets the peer's n-th; full: every port meets every port
+  bool operator==(const Selection&) const = default;
+};
+
+// One traffic class to a peer. The defaults are those of `lossless`; Classes below says
+// `control`'s.
+struct Class {
+  std::uint8_t dscp = 26;  // 0 to 63; the traffic class byte is dscp × 4
+  milliseconds interval{1000};
+  milliseconds deadline{100};  // a probe without completion by then is overdue
+  std::uint8_t timeout = 17;   // local ACK timeout, 4.096 µs × 2^timeout; 0 would wait for ever
+  std::uint8_t retry_cnt = 6;  // 7 never gives up on rxe
+  std::vector<std::string> ops = {"write0", "read"};
+  bool operator==(const Class&) const = default;
+};
+
+struct Classes {
+  Class lossless;
+  Class control = {.dscp = 0, .timeout = 14, .ops = {"write0"}};
+  bool operator==(const Classes&) const = default;
+};
+
+struct Budget {
+  std::uint32_t qps_per_nic = 256;
+  std::uint32_t probes_per_second_per_nic = 200;
+  bool operator==(const Budget&) const = default;
+};
+
+struct GidChoice {
+  std::string family = "any";  // ipv4 | ipv6 | any
+  bool operator==(const GidChoice&) const = default;
+};
+
+struct Expect {
+  bool ecn = true;
+  std::uint32_t expected_agents = 0;  // 0: not exported
+  bool operator==(const Expect&) const = default;
+};
+
+struct Recorder {
+  std::string dir = "/var/lib/rdmapulse";
+  std::uint64_t max_bytes = 256ULL << 20;
+  bool operator==(const Recorder&) const = default;
+};
+
+struct Config {
+  Host host;
+  Http http;
+  Control control;
+  std::string sysfs_root = "/sys";
+  Devices devices;
+  Ports ports;
+  Collect collect;
+  std::vector<Peer> peers;
+  Discovery discovery;
+  Selection selection;
+  Classes classes;
+  Budget budget;
+  GidChoice gid;
+  Expect expect;
+  bool maintenance = false;
+  Recorder recorder;
+  bool operator==(const Config&) const = default;
+};
+
+}  // namespace rdmapulse::config

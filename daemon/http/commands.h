@@ -1,0 +1,51 @@
+// What a client of the Unix socket may ask the loop to do. Called on the HTTP thread; the
+// implementation (daemon/app) posts to the loop. Handlers are called on the loop thread and must
+// hand over to the HTTP thread themselves.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <variant>
+
+#include "daemon/base/time.h"
+#include "probes/probe.h"
+
+namespace rdmapulse::http {
+
+// `rdmapulse probe`: a series over an existing path to a peer.
+struct ProbeRequest {
+  std::string peer;
+  probes::Op op = probes::Op::kWrite0;
+  probes::Class traffic_class = probes::Class::kLossless;
+  std::uint32_t count = 0;  // 0: until cancelled
+  Duration interval = std::chrono::seconds(1);
+};
+
+struct ProbeReply {
+  std::uint32_t seq = 0;
+  std::uint64_t time_us = 0;  // Unix time of the posting
+  probes::Outcome outcome = probes::Outcome::kOk;
+  probes::Status status;
+  std::optional<Duration> rtt;
+  std::uint16_t sport = 0;  // 0: unknown
+};
+
+struct ProbeDone {
+  std::string error;  // why it could not go on: "no peer h9 is configured; …"; empty: all were sent
+};
+
+using ProbeEvent = std::variant<ProbeReply, ProbeDone>;
+
+class Commands {
+ public:
+  virtual ~Commands() = default;
+  // Events end with one ProbeDone, unless cancelled. Returns the id for Cancel.
+  virtual std::uint64_t StartProbe(const ProbeRequest& request,
+                                   std::function<void(const ProbeEvent&)> handler) = 0;
+  virtual void CancelProbe(std::uint64_t id) = 0;
+  virtual void SetMaintenance(bool on) = 0;
+};
+
+}  // namespace rdmapulse::http

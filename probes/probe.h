@@ -1,0 +1,67 @@
+// The probe vocabulary: what is sent, along which path, and what came of it. No verbs here.
+//
+// A path is one RC QP pair between a local and a peer's port in one class. The round trip of a
+// one-sided probe on RC (detection.md 4.6, software timestamps):
+//
+//   post T1 ──► local NIC ══► fabric ══► peer NIC (its CPU is not asked)
+//   handled T6 ◄── completion ◄══ ACK or READ response ◄══┘
+//
+//   rtt = T6 − T1: NIC, fabric and back, any local egress pause, our own wake-up (see `late_self`).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "daemon/base/rdma.h"
+#include "daemon/base/time.h"
+
+namespace rdmapulse::probes {
+
+enum class Op : std::uint8_t { kWrite0, kWrite, kRead };
+inline constexpr std::size_t kOpCount = 3;
+std::string_view Name(Op op);  // "write0", "write", "read"
+std::optional<Op> ParseOp(std::string_view name);
+
+// Bytes on the wire's payload. Never a READ of 0: a retransmitted one breaks rxe's QP (soft-roce.md
+// B).
+constexpr std::uint32_t PayloadBytes(Op op) {
+  return op == Op::kWrite0 ? 0 : op == Op::kWrite ? 64 : 8;
+}
+
+enum class Class : std::uint8_t { kLossless, kControl };
+inline constexpr std::size_t kClassCount = 2;
+std::string_view Name(Class traffic_class);  // "lossless", "control"
+std::optional<Class> ParseClass(std::string_view name);
+
+// What became of a probe (detection.md 2.3). kAborted: flushed or torn down by us, says nothing of
+// the network.
+enum class Outcome : std::uint8_t { kOk, kLateBlocked, kLateRetx, kLateSelf, kFailed, kAborted };
+inline constexpr std::size_t kOutcomeCount = 6;
+std::string_view Name(Outcome outcome);  // "ok", "late_blocked", …
+
+// Who a path joins.
+struct PathKey {
+  std::string peer;
+  PortId local;
+  PortId remote;
+  Class traffic_class = Class::kLossless;
+
+  auto operator<=>(const PathKey&) const = default;
+};
+
+// A completion's status; the names of ibv_wc_status in words: "success", "transport retry
+// exceeded".
+struct Status {
+  int code = 0;  // ibv_wc_status
+  std::uint32_t vendor_error = 0;
+  bool Success() const { return code == 0; }
+  bool operator==(const Status&) const = default;
+};
+std::string_view StatusName(int code);  // words for the label `status`
+// Flushed work says nothing of the network (ibv_wc_status IBV_WC_WR_FLUSH_ERR).
+inline constexpr int kStatusFlushed = 5;
+
+}  // namespace rdmapulse::probes

@@ -1,0 +1,63 @@
+#include "probes/rtt_histogram.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+#include <vector>
+
+namespace rdmapulse::probes {
+namespace {
+
+using namespace std::chrono_literals;
+
+TEST(RttHistogramTest, AnEmptyOneHasNoQuantile) {
+  EXPECT_EQ(RttHistogram().Quantile(0.5), std::nullopt);
+}
+
+TEST(RttHistogramTest, AValueOnABoundBelongsToItsBucket) {
+  RttHistogram histogram;
+  histogram.Add(1ms);
+  histogram.Add(1ms + 1ns);
+  const auto bound = std::find(RttHistogram::kBounds.begin(), RttHistogram::kBounds.end(), 1e-3);
+  const auto index = static_cast<std::size_t>(bound - RttHistogram::kBounds.begin());
+  EXPECT_EQ(histogram.buckets()[index], 1U);
+  EXPECT_EQ(histogram.buckets()[index + 1], 1U);
+  EXPECT_EQ(histogram.count(), 2U);
+}
+
+TEST(RttHistogramTest, BeyondTheLastBoundIsCountedStill) {
+  RttHistogram histogram;
+  histogram.Add(11s);
+  EXPECT_EQ(histogram.buckets().back(), 1U);
+  EXPECT_NEAR(Seconds(*histogram.Quantile(1)), 11, 11 * 0.02);
+}
+
+TEST(RttHistogramTest, QuantilesAreWithinTwoPercent) {
+  std::mt19937 random(1);
+  std::lognormal_distribution<double> microseconds(std::log(8.0), 1.5);
+  RttHistogram histogram;
+  std::vector<double> all;
+  for (int i = 0; i < 20000; ++i) {
+    const auto rtt = std::chrono::duration_cast<Duration>(
+        std::chrono::duration<double, std::micro>(microseconds(random)));
+    all.push_back(Seconds(rtt));
+    histogram.Add(rtt);
+  }
+  std::sort(all.begin(), all.end());
+  for (const double q : {0.001, 0.5, 0.9, 0.99, 0.999}) {
+    const double exact = all[static_cast<std::size_t>(std::ceil(q * 20000)) - 1];
+    EXPECT_NEAR(Seconds(*histogram.Quantile(q)), exact, exact * 0.02) << q;
+  }
+}
+
+TEST(RttHistogramTest, AClockThatDidNotMoveIsNotNegative) {
+  RttHistogram histogram;
+  histogram.Add(0ns);
+  EXPECT_EQ(histogram.buckets()[0], 1U);
+  EXPECT_LT(*histogram.Quantile(0.5), 1us);
+}
+
+}  // namespace
+}  // namespace rdmapulse::probes

@@ -1,0 +1,100 @@
+// The seam between probing and RDMA. Implemented by probes/verbs on real devices and by
+// tests/fakes/fabric on a clock the test moves; one contract suite runs against both.
+//
+// Everything here is called, and calls back, on the loop thread. What may block (a QP going to RTR
+// can wait a second for ARP) is done elsewhere by the implementation; that is why Open and Connect
+// take handlers.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "daemon/base/rdma.h"
+#include "daemon/base/result.h"
+#include "daemon/base/time.h"
+#include "probes/probe.h"
+
+namespace rdmapulse::probes {
+
+using QpId = std::uint64_t;  // ours, never reused; 0 is none
+
+// What one end of an RC connection tells the other.
+struct QpEndpoint {
+  PortId port;
+  Protocol protocol = Protocol::kUnknown;
+  Gid gid;
+  std::uint32_t lid = 0;  // InfiniBand
+  std::uint32_t qpn = 0;
+  std::uint32_t psn = 0;             // first PSN we send, 24 bits
+  std::uint32_t mtu_bytes = 0;       // active MTU of the port: 256 to 4096
+  std::uint64_t buffer_address = 0;  // where the peer may READ and WRITE
+  std::uint32_t buffer_rkey = 0;
+  std::uint32_t buffer_bytes = 0;
+
+  bool operator==(const QpEndpoint&) const = default;
+};
+
+// What a class asks of its QPs (design.md 5.5).
+struct QpAttributes {
+  std::uint8_t traffic_class = 0;  // the whole byte: DSCP × 4
+  std::uint8_t timeout = 17;       // local ACK timeout: 4.096 µs × 2^timeout
+  std::uint8_t retry_cnt = 6;
+  std::uint32_t flow_label = 0;  // 20 bits; sets the UDP source port at RTR (detection.md 4.2)
+
+  bool operator==(const QpAttributes&) const = default;
+};
+
+// UDP source port that the kernel makes of a flow label (rdma_flow_label_to_udp_sport).
+constexpr std::uint16_t UdpSourcePort(std::uint32_t flow_label) {
+  return static_cast<std::uint16_t>(0xC000U |
+                                    ((flow_label & 0x3FFFU) ^ ((flow_label >> 14) & 0x3FU)));
+}
+
+// A port as the transport has it: whether it can be probed, and by which GID.
+struct TransportPort {
+  PortId id;
+  Protocol protocol = Protocol::kUnknown;
+  bool usable = false;
+  Gid gid;
+  std::uint32_t gid_index = 0;
+  std::string reason;  // why this GID; when not usable, why not
+  std::uint32_t mtu_bytes = 0;
+  std::uint32_t qps = 0;
+
+  bool operator==(const TransportPort&) const = default;
+};
+
+struct Completion {
+  QpId qp = 0;
+  std::uint64_t probe = 0;  // what Post was given
+  Status status;
+  TimePoint handled;  // T6: when the wake-up that found it began
+};
+
+class Transport {
+ public:
+  // Called by the transport. QPs of a port that changed are dead: the transport has closed them.
+  struct Handlers {
+    std::function<void(const Completion&)> completed;
+    std::function<void(const PortId&, const std::string& why)> port_changed;
+  };
+  using Opened = std::function<void(Result<std::pair<QpId, QpEndpoint>>)>;
+  using Connected = std::function<void(Result<void>)>;
+
+  virtual ~Transport() = default;
+  virtual void SetHandlers(Handlers handlers) = 0;
+
+  virtual std::vector<TransportPort> Ports() const = 0;
+  // A QP of `port` in INIT.
+  virtual void Open(const PortId& port, const QpAttributes& attributes, Opened opened) = 0;
+  // INIT → RTR → RTS towards `remote`. On failure the QP is still there: Close it.
+  virtual void Connect(QpId qp, const QpEndpoint& remote, Connected connected) = 0;
+  // One signalled work request. The caller keeps one outstanding on a QP.
+  virtual Result<void> Post(QpId qp, Op op, std::uint64_t probe) = 0;
+  // Whatever is outstanding completes no more. Closing an unknown QP does nothing.
+  virtual void Close(QpId qp) = 0;
+};
+
+}  // namespace rdmapulse::probes
