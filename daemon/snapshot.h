@@ -12,7 +12,7 @@
 
 #include "collectors/reading.h"
 #include "daemon/base/device_info.h"
-#include "probes/probe.h"
+#include "probes/path_snapshot.h"
 #include "probes/rtt_histogram.h"
 
 namespace rdmapulse {
@@ -26,26 +26,8 @@ struct PortStatus {
   std::uint32_t qps = 0;
 };
 
-// One (path, op) series.
-struct ProbeSeries {
-  probes::Op op = probes::Op::kWrite0;
-  probes::RttHistogram rtt;
-  std::array<std::uint64_t, probes::kOutcomeCount> outcomes{};  // by Outcome
-  std::map<int, std::uint64_t> failures;                        // work-completion status → count
-  std::optional<probes::Outcome> last_outcome;
-  std::optional<probes::Status> last_status;
-  std::optional<Duration> oldest_outstanding;  // age of a probe of this op that has no completion
-  bool overdue = false;                        // that age is past the deadline
-};
-
-struct PathSnapshot {
-  probes::PathKey key;
-  std::string qp_state;     // "connecting", "rts", "backoff"
-  std::string problem;      // why there is no QP, in words; empty: there is one
-  std::uint16_t sport = 0;  // UDP source port of our requests; 0: unknown or not RoCE v2
-  std::uint64_t rebuilds = 0;
-  std::vector<ProbeSeries> series;  // one an op that the class sends
-};
+using probes::PathSnapshot;
+using probes::ProbeSeries;
 
 struct PeerSnapshot {
   std::string name;

@@ -18,12 +18,13 @@
 
 namespace rdmapulse::probes {
 
-// A port a peer can be probed at.
+// A port of a peer, whether it can be probed now (it has a GID) or not: ports that come and go must
+// not shift the pairing of the others.
 struct PeerPort {
   PortId id;
   Protocol protocol = Protocol::kUnknown;
   std::uint32_t mtu_bytes = 0;
-  Gid gid;
+  Gid gid;  // all zero: not now
 
   bool operator==(const PeerPort&) const = default;
 };

@@ -59,6 +59,7 @@ std::optional<Class> ParseClass(std::string_view name) { return Find<Class>(kCla
 std::string_view Name(Outcome outcome) { return kOutcomeNames[static_cast<std::size_t>(outcome)]; }
 
 std::string_view StatusName(int code) {
+  if (code == kStatusNoCompletion) return "no completion";
   const auto index = static_cast<std::size_t>(code);
   return index < kStatusNames.size() ? kStatusNames[index] : "unknown status";
 }

@@ -63,5 +63,9 @@ struct Status {
 std::string_view StatusName(int code);  // words for the label `status`
 // Flushed work says nothing of the network (ibv_wc_status IBV_WC_WR_FLUSH_ERR).
 inline constexpr int kStatusFlushed = 5;
+// The local address or link went away under the QP (IBV_WC_LOC_QP_OP_ERR): not the network's doing.
+inline constexpr int kStatusLocalQpOperation = 2;
+// Ours: no completion came within all that retries could take ("no completion").
+inline constexpr int kStatusNoCompletion = -1;
 
 }  // namespace rdmapulse::probes

@@ -87,8 +87,10 @@ class Transport {
   virtual void SetHandlers(Handlers handlers) = 0;
 
   virtual std::vector<TransportPort> Ports() const = 0;
-  // A QP of `port` in INIT.
-  virtual void Open(const PortId& port, const QpAttributes& attributes, Opened opened) = 0;
+  // A QP of `port` in INIT, with the port's GID of the same address family as `towards` if it has
+  // one.
+  virtual void Open(const PortId& port, const Gid& towards, const QpAttributes& attributes,
+                    Opened opened) = 0;
   // INIT → RTR → RTS towards `remote`. On failure the QP is still there: Close it.
   virtual void Connect(QpId qp, const QpEndpoint& remote, Connected connected) = 0;
   // One signalled work request. The caller keeps one outstanding on a QP.

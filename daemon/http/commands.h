@@ -30,6 +30,7 @@ struct ProbeReply {
   probes::Status status;
   std::optional<Duration> rtt;
   std::uint16_t sport = 0;  // 0: unknown
+  std::string note;         // why nothing was sent: "no QP: …"; empty otherwise
 };
 
 struct ProbeDone {

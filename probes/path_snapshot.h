@@ -1,0 +1,38 @@
+// What is exported of a path: a value, copied on the loop.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "daemon/base/time.h"
+#include "probes/probe.h"
+#include "probes/rtt_histogram.h"
+
+namespace rdmapulse::probes {
+
+// One (path, op) series.
+struct ProbeSeries {
+  Op op = Op::kWrite0;
+  RttHistogram rtt;
+  std::array<std::uint64_t, kOutcomeCount> outcomes{};  // by Outcome
+  std::map<int, std::uint64_t> failures;                // work-completion status → count
+  std::optional<Outcome> last_outcome;
+  std::optional<Status> last_status;
+  std::optional<Duration> oldest_outstanding;  // age of a probe of this op that has no completion
+  bool overdue = false;                        // that age is past the deadline
+};
+
+struct PathSnapshot {
+  PathKey key;
+  std::string qp_state;     // "connecting", "rts", "backoff"
+  std::string problem;      // why there is no QP, in words; empty: there is one
+  std::uint16_t sport = 0;  // UDP source port of our requests; 0: unknown or not RoCE v2
+  std::uint64_t rebuilds = 0;
+  std::vector<ProbeSeries> series;  // one an op that the class sends
+};
+
+}  // namespace rdmapulse::probes
