@@ -50,6 +50,7 @@ struct CollectorStatus {
   std::string collector;
   bool success = true;
   Duration duration{};
+  std::string device{};  // empty: it read for the whole host
 };
 
 // All that one pass over one subject (a device, or the host's netdevs) brought.
