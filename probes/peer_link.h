@@ -35,6 +35,8 @@ struct PeerInfo {
   std::uint64_t epoch = 0;  // µs since 1970 at its start: a new one means that it restarted
   bool we_lead = false;
   std::vector<PeerPort> ports;
+
+  bool operator==(const PeerInfo&) const = default;
 };
 
 // A path as both ends name it. `serial` is the leader's and never reused, so that a late word about
@@ -52,10 +54,14 @@ struct ConnectRequest {
   PathRef path;
   QpEndpoint leader;
   std::uint32_t flow_label = 0;  // both ends use it: the same UDP source port both ways
+
+  bool operator==(const ConnectRequest&) const = default;
 };
 
 struct ConnectReply {
   QpEndpoint follower;
+
+  bool operator==(const ConnectReply&) const = default;
 };
 
 // Called by the prober.
