@@ -1,0 +1,115 @@
+#include "daemon/metrics/families.h"
+
+#include <prometheus/metric_family.h>
+#include <prometheus/text_serializer.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <sstream>
+#include <utility>
+
+#include "daemon/metrics/family_set.h"
+#include "daemon/metrics/probe_families.h"
+#include "daemon/metrics/reading_families.h"
+#include "daemon/version.h"
+
+namespace rdmapulse::metrics {
+namespace {
+
+constexpr double kMicrosecondsPerSecond = 1e6;
+
+void AddAgent(FamilySet& families, const Snapshot& snapshot) {
+  Labels build;
+  Put(build, "version", kVersion);
+  Put(build, "revision", kRevision);
+  families.Add(Family::kBuildInfo, std::move(build), 1);
+
+  Labels agent;
+  Put(agent, "host", snapshot.host);
+  PutNamedByPeople(agent, snapshot.labels);
+  families.Add(Family::kAgentInfo, std::move(agent), 1);
+
+  if (snapshot.epoch != 0) {
+    families.Add(Family::kAgentEpoch, {}, static_cast<double>(snapshot.epoch));
+  }
+  if (snapshot.expected_agents > 0) {
+    Labels expected;
+    const auto fabric = snapshot.labels.find("fabric");
+    if (fabric != snapshot.labels.end()) Put(expected, "fabric", fabric->second);
+    families.Add(Family::kExpectedAgents, std::move(expected), snapshot.expected_agents);
+  }
+  families.Add(Family::kLoopLate, {}, Seconds(snapshot.loop_late_max));
+}
+
+// "unknown" in words is an unknown: its label is left out.
+std::string_view KnownName(std::string_view name) { return name == "unknown" ? "" : name; }
+
+void AddPort(FamilySet& families, const DeviceInfo& device, const PortInfo& port) {
+  Labels labels;
+  Put(labels, "device", device.name);
+  Put(labels, "port", std::to_string(port.port));
+  Labels info = labels;
+  Put(info, "netdev", port.netdev);
+  Put(info, "driver", device.driver);
+  Put(info, "protocol", KnownName(Name(port.protocol)));
+  Put(info, "link_layer", KnownName(Name(port.link_layer)));
+  Put(info, "firmware", device.firmware);
+  Put(info, "board", device.board_id);
+  Put(info, "pci", device.pci);
+  families.Add(Family::kPortInfo, std::move(info), 1);
+
+  if (port.state != PortState::kUnknown) {
+    // A port in "active_defer" still carries what it did (IBA 7.2.7): it is up.
+    const bool up = port.state == PortState::kActive || port.state == PortState::kActiveDefer;
+    families.Add(Family::kPortUp, labels, up ? 1 : 0);
+  }
+  if (port.rate_bytes_per_second) {
+    families.Add(Family::kPortRate, std::move(labels),
+                 static_cast<double>(*port.rate_bytes_per_second));
+  }
+}
+
+void AddDevices(FamilySet& families, const std::vector<DeviceInfo>& devices) {
+  const auto present = std::count_if(devices.begin(), devices.end(),
+                                     [](const DeviceInfo& device) { return device.present; });
+  families.Add(Family::kRdmaDevices, {}, static_cast<double>(present));
+  for (const DeviceInfo& device : devices) {
+    for (const PortInfo& port : device.ports) AddPort(families, device, port);
+  }
+}
+
+void AddProcess(FamilySet& families, const ProcessStats& process, std::uint64_t epoch_us) {
+  if (process.cpu_seconds) families.Add(Family::kProcessCpu, {}, *process.cpu_seconds);
+  if (process.resident_bytes) {
+    families.Add(Family::kProcessResidentMemory, {}, static_cast<double>(*process.resident_bytes));
+  }
+  if (process.open_fds) {
+    families.Add(Family::kProcessOpenFds, {}, static_cast<double>(*process.open_fds));
+  }
+  // The daemon's own word, not boot time plus ticks, which every clock step would move.
+  if (epoch_us != 0) {
+    families.Add(Family::kProcessStartTime, {},
+                 static_cast<double>(epoch_us) / kMicrosecondsPerSecond);
+  }
+}
+
+}  // namespace
+
+std::vector<prometheus::MetricFamily> Families(const Snapshot& snapshot,
+                                               const std::optional<ProcessStats>& process) {
+  FamilySet families;
+  AddAgent(families, snapshot);
+  AddDevices(families, snapshot.devices);
+  AddReadings(families, snapshot);
+  AddPeers(families, snapshot.peers);
+  if (process) AddProcess(families, *process, snapshot.epoch);
+  return std::move(families).Take();
+}
+
+std::string RenderText(const Snapshot& snapshot, const std::optional<ProcessStats>& process) {
+  std::ostringstream text;
+  prometheus::TextSerializer().Serialize(text, Families(snapshot, process));
+  return std::move(text).str();
+}
+
+}  // namespace rdmapulse::metrics

@@ -1,0 +1,27 @@
+// The snapshot as Prometheus metrics (design.md 5.4; docs/metrics.md explains each family). Pure:
+// the same snapshot gives the same families in the same order. Any thread.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "daemon/metrics/process_stats.h"
+#include "daemon/snapshot.h"
+
+namespace prometheus {
+struct MetricFamily;
+}
+
+namespace rdmapulse::metrics {
+
+// What the snapshot does not know has no sample; a family without samples is left out. `process` is
+// the daemon's own cost; nullopt where no daemon runs (`rdmapulse scrape`).
+std::vector<prometheus::MetricFamily> Families(
+    const Snapshot& snapshot, const std::optional<ProcessStats>& process = std::nullopt);
+
+// The same as text, exposition format 0.0.4.
+std::string RenderText(const Snapshot& snapshot,
+                       const std::optional<ProcessStats>& process = std::nullopt);
+
+}  // namespace rdmapulse::metrics

@@ -1,0 +1,137 @@
+#include "daemon/metrics/families.h"
+
+#include <gtest/gtest.h>
+#include <prometheus/metric_family.h>
+
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "daemon/metrics/example_snapshot.h"
+
+namespace rdmapulse::metrics {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr ProcessStats kProcess = {.cpu_seconds = 1.5, .resident_bytes = 4096, .open_fds = 12};
+
+// The samples of one family, a line each, without its comments.
+std::vector<std::string> Samples(const std::string& text, const std::string& family) {
+  std::vector<std::string> samples;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with(family + "{") || line.starts_with(family + " ")) {
+      samples.push_back(line.substr(family.size()));
+    }
+  }
+  return samples;
+}
+
+using Lines = std::vector<std::string>;
+
+TEST(FamiliesTest, TheExampleHostReadsAsTheGoldenFile) {
+  std::ifstream file("daemon/metrics/testdata/example.txt");
+  ASSERT_TRUE(file) << "the golden file is missing from the test's data";
+  std::stringstream golden;
+  golden << file.rdbuf();
+  EXPECT_EQ(RenderText(ExampleSnapshot(), kProcess), golden.str());
+}
+
+TEST(FamiliesTest, AHostWithoutRdmaIsAStateAndNotAnError) {
+  EXPECT_EQ(RenderText(Snapshot{}),
+            "# HELP rdmapulse_build_info Version and revision of the running daemon; always 1.\n"
+            "# TYPE rdmapulse_build_info gauge\n"
+            "rdmapulse_build_info{version=\"0.1.0\"} 1\n"
+            "# HELP rdmapulse_agent_info This host's name and the labels that its configuration "
+            "gives it; always 1.\n"
+            "# TYPE rdmapulse_agent_info gauge\n"
+            "rdmapulse_agent_info 1\n"
+            "# HELP rdmapulse_rdma_devices RDMA devices of this host that are present and not "
+            "excluded; 0 is a host without RDMA.\n"
+            "# TYPE rdmapulse_rdma_devices gauge\n"
+            "rdmapulse_rdma_devices 0\n"
+            "# HELP rdmapulse_loop_late_seconds Worst wake-up lateness of the daemon's event loop "
+            "in the last 10 s: when it is large, probe times measure this host's CPU and not the "
+            "network.\n"
+            "# TYPE rdmapulse_loop_late_seconds gauge\n"
+            "rdmapulse_loop_late_seconds 0\n");
+}
+
+TEST(FamiliesTest, ADeviceThatIsBeingRemovedIsNotCounted) {
+  Snapshot snapshot = ExampleSnapshot();
+  snapshot.devices[1].present = false;
+  EXPECT_EQ(Samples(RenderText(snapshot), "rdmapulse_rdma_devices"), (Lines{" 1"}));
+}
+
+TEST(FamiliesTest, APortIsUpOnlyWhileItsStateIsKnownAndActive) {
+  Snapshot snapshot;
+  snapshot.devices.resize(1);
+  snapshot.devices[0].name = "d";
+  for (const PortState state : {PortState::kUnknown, PortState::kDown, PortState::kInit,
+                                PortState::kArmed, PortState::kActive, PortState::kActiveDefer}) {
+    PortInfo port;
+    port.port = static_cast<std::uint32_t>(snapshot.devices[0].ports.size()) + 1;
+    port.state = state;
+    snapshot.devices[0].ports.push_back(port);
+  }
+  EXPECT_EQ(Samples(RenderText(snapshot), "rdmapulse_port_up"),
+            (Lines{R"({device="d",port="2"} 0)", R"({device="d",port="3"} 0)",
+                   R"({device="d",port="4"} 0)", R"({device="d",port="5"} 1)",
+                   R"({device="d",port="6"} 1)"}));
+}
+
+TEST(FamiliesTest, ExpectedAgentsAreExportedOnlyWhenThereAreAny) {
+  Snapshot snapshot = ExampleSnapshot();
+  EXPECT_EQ(Samples(RenderText(snapshot), "rdmapulse_expected_agents"),
+            (Lines{R"({fabric="default"} 3)"}));
+  snapshot.expected_agents = 0;
+  EXPECT_EQ(Samples(RenderText(snapshot), "rdmapulse_expected_agents"), Lines{});
+}
+
+TEST(FamiliesTest, EveryOutcomeOfAPathIsThereBeforeItHappens) {
+  Snapshot snapshot;
+  snapshot.peers.resize(1);
+  snapshot.peers[0].name = "h2";
+  PathSnapshot path;
+  path.key = {"h2", {"a", 1}, {"b", 2}, probes::Class::kControl};
+  path.series.resize(1);
+  snapshot.peers[0].paths = {path};
+  const std::string labels =
+      R"({device="a",port="1",peer="h2",peer_device="b",peer_port="2",class="control",op="write0")";
+  EXPECT_EQ(Samples(RenderText(snapshot), "rdmapulse_probes_total"),
+            (Lines{labels + R"(,outcome="aborted"} 0)", labels + R"(,outcome="failed"} 0)",
+                   labels + R"(,outcome="late_blocked"} 0)", labels + R"(,outcome="late_retx"} 0)",
+                   labels + R"(,outcome="late_self"} 0)", labels + R"(,outcome="ok"} 0)"}));
+}
+
+TEST(FamiliesTest, StatusesWithoutAWordShareASeriesThatCountsThemAll) {
+  Snapshot snapshot = ExampleSnapshot();
+  snapshot.peers[0].paths[0].series[0].failures = {{12, 2}, {97, 1}, {98, 4}, {99, 8}};
+  const std::string labels =
+      R"({device="rxe0",port="1",peer="h2",peer_device="rxe0",peer_port="1",class="lossless",)"
+      R"(op="write0")";
+  EXPECT_EQ(Samples(RenderText(snapshot), "rdmapulse_probe_failures_total"),
+            (Lines{labels + R"(,status="transport retry exceeded"} 2)",
+                   labels + R"(,status="unknown status"} 13)"}));
+}
+
+TEST(FamiliesTest, TheOrderOfDevicesAndPeersDoesNotShow) {
+  Snapshot snapshot = ExampleSnapshot();
+  std::swap(snapshot.devices[0], snapshot.devices[1]);
+  std::swap(snapshot.peers[0], snapshot.peers[1]);
+  std::swap(snapshot.collections[0], snapshot.collections[1]);
+  EXPECT_EQ(RenderText(snapshot), RenderText(ExampleSnapshot()));
+}
+
+TEST(FamiliesTest, WhatTheProcessCannotTellIsAbsent) {
+  const std::string text = RenderText(ExampleSnapshot(), ProcessStats{});
+  EXPECT_EQ(Samples(text, "process_open_fds"), Lines{});
+  EXPECT_EQ(Samples(text, "process_cpu_seconds_total"), Lines{});
+  EXPECT_EQ(Samples(text, "process_resident_memory_bytes"), Lines{});
+  EXPECT_EQ(Samples(text, "process_start_time_seconds"), (Lines{" 1700000001.5"}));
+}
+
+}  // namespace
+}  // namespace rdmapulse::metrics

@@ -1,0 +1,80 @@
+// Every metric family that this daemon can export, spelt once: name, type, help. docs/metrics.md
+// explains them to people; a test keeps the two alike.
+#pragma once
+
+#include <prometheus/metric_type.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace rdmapulse::metrics {
+
+// In the order of the exposition.
+enum class Family : std::uint8_t {
+  kBuildInfo,
+  kAgentInfo,
+  kAgentEpoch,
+  kExpectedAgents,
+  kRdmaDevices,
+  kLoopLate,
+  kPortInfo,
+  kPortUp,
+  kPortRate,
+  kPortReceiveBytes,
+  kPortTransmitBytes,
+  kPortReceivePackets,
+  kPortTransmitPackets,
+  kNetdevReceiveBytes,
+  kNetdevTransmitBytes,
+  kNetdevReceivePackets,
+  kNetdevTransmitPackets,
+  kPriorityReceiveBytes,
+  kPriorityTransmitBytes,
+  kPriorityReceivePackets,
+  kPriorityTransmitPackets,
+  kPfcPauseFrames,
+  kPfcPauseSeconds,
+  kPfcPauseTransitions,
+  kGlobalPauseFrames,
+  kPauseStormEvents,
+  kEcnMarkedPackets,
+  kCnpPackets,
+  kRetransmits,
+  kOutOfSequence,
+  kDuplicateRequests,
+  kDiscards,
+  kLinkErrors,
+  kLinkDown,
+  kXmitWaitTicks,
+  kSignalTotal,
+  kSignal,
+  kRawCounter,
+  kRawGauge,
+  kCollectorSuccess,
+  kCollectorDuration,
+  kPeerInfo,
+  kPeerUp,
+  kPeerTcpRtt,
+  kProbeRtt,
+  kProbes,
+  kProbeFailures,
+  kProbeOverdue,
+  kProbeOldestOutstanding,
+  kQpRebuilds,
+  kProcessCpu,
+  kProcessResidentMemory,
+  kProcessOpenFds,
+  kProcessStartTime,
+};
+inline constexpr std::size_t kFamilyCount = static_cast<std::size_t>(Family::kProcessStartTime) + 1;
+
+struct FamilyInfo {
+  std::string_view name;
+  prometheus::MetricType type = prometheus::MetricType::Gauge;
+  std::string_view help;
+};
+
+const FamilyInfo& Info(Family family);
+
+}  // namespace rdmapulse::metrics

@@ -1,0 +1,27 @@
+// Label sets that Prometheus accepts, whatever bytes a driver or a configuration gave.
+#pragma once
+
+#include <prometheus/client_metric.h>
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace rdmapulse::metrics {
+
+using Labels = std::vector<prometheus::ClientMetric::Label>;
+
+// `text` with every byte that is not part of well-formed UTF-8 replaced by U+FFFD; Prometheus
+// refuses a whole scrape for one such byte.
+std::string CleanUtf8(std::string_view text);
+
+// Appends name="value" unless the value is empty: an empty label is a label that is not there.
+// `name` must be a valid label name that `labels` does not have.
+void Put(Labels& labels, std::string_view name, std::string_view value);
+
+// Appends labels that people named. Characters that a label name cannot have become '_'; a name
+// that `labels` has already loses.
+void PutNamedByPeople(Labels& labels, const std::map<std::string, std::string>& extra);
+
+}  // namespace rdmapulse::metrics

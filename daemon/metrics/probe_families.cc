@@ -1,0 +1,76 @@
+#include "daemon/metrics/probe_families.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "probes/probe.h"
+
+namespace rdmapulse::metrics {
+namespace {
+
+Labels PathLabels(const probes::PathKey& key) {
+  Labels labels;
+  labels.reserve(8);  // the path's six, op, and outcome or status
+  Put(labels, "device", key.local.device);
+  Put(labels, "port", std::to_string(key.local.port));
+  Put(labels, "peer", key.peer);
+  Put(labels, "peer_device", key.remote.device);
+  Put(labels, "peer_port", std::to_string(key.remote.port));
+  Put(labels, "class", Name(key.traffic_class));
+  return labels;
+}
+
+Labels With(const Labels& labels, std::string_view name, std::string_view value) {
+  Labels more;
+  more.reserve(labels.size() + 1);
+  more = labels;
+  Put(more, name, value);
+  return more;
+}
+
+void AddSeries(FamilySet& families, const Labels& path, const ProbeSeries& series) {
+  const Labels labels = With(path, "op", Name(series.op));
+  families.Add(Family::kProbeRtt, labels, series.rtt);
+  // Every outcome from the start: rate() does not see the step from absent to 1.
+  for (std::size_t i = 0; i < series.outcomes.size(); ++i) {
+    families.Add(Family::kProbes,
+                 With(labels, "outcome", probes::Name(static_cast<probes::Outcome>(i))),
+                 static_cast<double>(series.outcomes[i]));
+  }
+  // By words: statuses that have none yet share a series.
+  std::map<std::string_view, std::uint64_t> failures;
+  for (const auto& [status, count] : series.failures) failures[probes::StatusName(status)] += count;
+  for (const auto& [status, count] : failures) {
+    families.Add(Family::kProbeFailures, With(labels, "status", status),
+                 static_cast<double>(count));
+  }
+  families.Add(Family::kProbeOverdue, labels, series.overdue ? 1 : 0);
+  families.Add(Family::kProbeOldestOutstanding, labels,
+               Seconds(series.oldest_outstanding.value_or(Duration{})));
+}
+
+void AddPath(FamilySet& families, const PathSnapshot& path) {
+  Labels labels = PathLabels(path.key);
+  for (const ProbeSeries& series : path.series) AddSeries(families, labels, series);
+  families.Add(Family::kQpRebuilds, std::move(labels), static_cast<double>(path.rebuilds));
+}
+
+}  // namespace
+
+void AddPeers(FamilySet& families, const std::vector<PeerSnapshot>& peers) {
+  for (const PeerSnapshot& peer : peers) {
+    Labels labels;
+    Put(labels, "peer", peer.name);
+    families.Add(Family::kPeerUp, labels, peer.up ? 1 : 0);
+    families.Add(Family::kPeerTcpRtt, labels, peer.tcp_rtt);
+    PutNamedByPeople(labels, peer.labels);
+    families.Add(Family::kPeerInfo, std::move(labels), 1);
+    for (const PathSnapshot& path : peer.paths) AddPath(families, path);
+  }
+}
+
+}  // namespace rdmapulse::metrics

@@ -1,0 +1,13 @@
+// What messages to the peers experienced, as samples.
+#pragma once
+
+#include <vector>
+
+#include "daemon/metrics/family_set.h"
+#include "daemon/snapshot.h"
+
+namespace rdmapulse::metrics {
+
+void AddPeers(FamilySet& families, const std::vector<PeerSnapshot>& peers);
+
+}  // namespace rdmapulse::metrics
