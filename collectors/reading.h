@@ -36,21 +36,28 @@ struct Problem {
 // One source of one subject, read once. Absent counters are simply not in `values`.
 struct Reading {
   Source source = Source::kCounters;
-  std::string device;                 // empty when a netdev belongs to no RDMA device
-  std::optional<std::uint32_t> port;  // nullopt: device-level counters
-  std::string netdev;                 // for ethtool
-  TimePoint started;                  // monotonic, around the read
-  TimePoint finished;
-  std::vector<Value> values;
-  std::vector<Problem> problems;
+  std::string device{};                 // empty when a netdev belongs to no RDMA device
+  std::optional<std::uint32_t> port{};  // nullopt: device-level counters
+  std::string netdev{};                 // for ethtool
+  TimePoint started{};                  // monotonic, around the read
+  TimePoint finished{};
+  std::vector<Value> values{};
+  std::vector<Problem> problems{};
+
+  bool operator==(const Reading&) const = default;
 };
 
 // How one collector fared in one pass: rdmapulse_collector_success and _duration_seconds.
 struct CollectorStatus {
-  std::string collector;
+  std::string collector;  // "counters", "hw_counters", "device_hw_counters", "ethtool"
+  // False: something could not be looked at. A counter that the driver refuses with EINVAL or
+  // EOPNOTSUPP is a problem of its reading, but drivers live with that for ever and it is no
+  // failure.
   bool success = true;
   Duration duration{};
   std::string device{};  // empty: it read for the whole host
+
+  bool operator==(const CollectorStatus&) const = default;
 };
 
 // All that one pass over one subject (a device, or the host's netdevs) brought.

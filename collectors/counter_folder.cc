@@ -1,0 +1,90 @@
+#include "collectors/counter_folder.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <system_error>
+#include <utility>
+
+#include "collectors/value_kind.h"
+
+namespace rdmapulse::collectors {
+namespace {
+
+// The driver's way to say that it has no such value.
+bool IsRefusal(int error) { return error == EINVAL || error == EOPNOTSUPP; }
+
+std::string Message(int error) { return std::generic_category().message(error); }
+
+}  // namespace
+
+CounterFolder::CounterFolder(const KernelFiles& files, std::string path, const FolderRules& rules)
+    : files_(files), path_(std::move(path)), rules_(rules), buffer_(kMaxFileBytes + 1) {}
+
+SourceRead CounterFolder::ReadInto(Reading& reading) {
+  SourceRead read;
+  if (reads_left_ == 0) {
+    const auto exists = ListFiles();
+    if (!exists) {
+      reading.problems.push_back({path_, exists.error().code.message()});
+      return {.exists = true, .success = false};
+    }
+    if (!*exists) return read;
+  }
+  --reads_left_;
+  read.exists = true;
+  reading.values.reserve(listed_.size());
+  for (const File& file : listed_) ReadValue(file, reading, read);
+  return read;
+}
+
+Result<bool> CounterFolder::ListFiles() {
+  listed_.clear();
+  const auto names = files_.List(path_);
+  if (!names) return tl::unexpected(names.error());
+  if (!*names) return false;
+  for (const std::string& name : **names) {
+    if (std::find(rules_.skip.begin(), rules_.skip.end(), name) != rules_.skip.end()) continue;
+    File file{name, UniqueFd()};
+    if (listed_.size() < kMaxKeptOpen) {
+      // A failure shows again at the read, where it is reported.
+      if (auto fd = files_.Open(path_ + "/" + name); fd && *fd) file.fd = std::move(**fd);
+    }
+    listed_.push_back(std::move(file));
+  }
+  const auto first = std::find_if(listed_.begin(), listed_.end(),
+                                  [this](const File& file) { return file.name == rules_.first; });
+  if (first != listed_.end()) std::rotate(listed_.begin(), first, first + 1);
+  reads_left_ = kReadsPerListing;
+  return true;
+}
+
+tl::expected<std::string_view, int> CounterFolder::ReadFile(const File& file) {
+  if (file.fd) return ReadFromStart(file.fd.get(), buffer_);
+  auto fd = files_.Open(path_ + "/" + file.name);
+  if (!fd) return tl::unexpected(fd.error().code.value());
+  if (!*fd) return tl::unexpected(ENOENT);
+  return ReadFromStart((*fd)->get(), buffer_);
+}
+
+void CounterFolder::ReadValue(const File& file, Reading& reading, SourceRead& read) {
+  const auto text = ReadFile(file);
+  if (!text) {
+    const int error = text.error();
+    reading.problems.push_back({file.name, Message(error)});
+    if (IsRefusal(error)) return;
+    read.success = false;
+    // Gone, perhaps to come back under the same name: a descriptor never would. reads_left_ has
+    // been counted down already, so the next read lists the folder.
+    if (error == ENODEV || error == ENOENT) reads_left_ = 0;
+    return;
+  }
+  const auto value = ParseCounter(*text);
+  if (!value) {
+    reading.problems.push_back({file.name, value.error().doing});
+    read.success = false;
+  } else if (*value) {
+    reading.values.push_back({file.name, **value, KindOf(reading.source, file.name)});
+  }
+}
+
+}  // namespace rdmapulse::collectors

@@ -1,0 +1,123 @@
+#include "collectors/discovery.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "collectors/driver_names.h"
+#include "collectors/port_discovery.h"
+#include "collectors/sysfs_text.h"
+
+namespace rdmapulse::collectors {
+namespace {
+
+constexpr const char* kClass = "class/infiniband";
+constexpr const char* kVerbsClass = "class/infiniband_verbs";
+
+std::string DriverOf(const DeviceFiles& device, const std::string& node_type) {
+  const std::string node_desc = device.Text("node_desc");
+  const std::string hca_type = device.Text("hca_type");
+  const std::string link = device.Link("device/driver");
+  bool completer_retries = false;
+  for (const std::string& port : device.Names("ports")) {
+    const auto names = device.Names("ports/" + port + "/hw_counters");
+    completer_retries |= std::binary_search(names.begin(), names.end(), "completer_retry_err");
+  }
+  return DriverName({.device = device.name(),
+                     .bound = Basename(link),
+                     .node_type = node_type,
+                     .node_desc = node_desc,
+                     .hca_type = hca_type,
+                     .has_parent_file = !device.Text("parent").empty(),
+                     .has_completer_retries = completer_retries});
+}
+
+// A software device has no address of its own, even where it names the NIC below as its parent.
+std::string PciOf(const DeviceFiles& device, const std::string& driver) {
+  if (driver == "rxe" || driver == "siw") return {};
+  const std::string parent = device.Link("device");
+  if (const auto address = LastPciAddress(parent); !address.empty()) return std::string(address);
+  const std::string self = device.Link("");
+  return std::string(LastPciAddress(self));
+}
+
+// The node under /dev/infiniband. Under the parent device where there is one; the parent may carry
+// several RDMA devices, so each node is asked whose it is.
+std::string UverbsUnderParent(const DeviceFiles& device) {
+  for (const std::string& node : device.Names("device/infiniband_verbs")) {
+    if (device.Text("device/infiniband_verbs/" + node + "/ibdev") == device.name()) return node;
+  }
+  return {};
+}
+
+// Software devices' nodes are only found in the class, where each names its device. Nodes of
+// hardware are left alone: whose they are would only be known by opening them.
+void AddVirtualUverbs(const KernelFiles& sysfs, std::vector<DeviceInfo>& devices) {
+  if (std::none_of(devices.begin(), devices.end(),
+                   [](const DeviceInfo& device) { return device.uverbs.empty(); }))
+    return;
+  const auto nodes = sysfs.List(kVerbsClass);
+  if (!nodes || !*nodes) return;
+  for (const std::string& node : **nodes) {
+    const std::string path = std::string(kVerbsClass) + "/" + node;
+    const auto link = sysfs.ReadLink(path);
+    if (link && *link && (*link)->find("/virtual/") == std::string::npos) continue;
+    const auto text = sysfs.ReadText(path + "/ibdev");
+    if (!text || !*text) continue;
+    const std::string_view owner = Trim(**text);
+    const auto device = std::find_if(devices.begin(), devices.end(),
+                                     [owner](const DeviceInfo& d) { return d.name == owner; });
+    if (device != devices.end() && device->uverbs.empty()) device->uverbs = node;
+  }
+}
+
+DeviceInfo ReadDevice(const KernelFiles& sysfs, const std::string& name,
+                      std::vector<Problem>& problems) {
+  const DeviceFiles files(sysfs, std::string(kClass) + "/" + name, name, problems);
+  DeviceInfo device;
+  device.name = name;
+  const std::string node_type = files.Text("node_type");
+  device.driver = DriverOf(files, node_type);
+  device.firmware = files.Text("fw_ver");
+  device.board_id = files.Text("board_id");
+  device.pci = PciOf(files, device.driver);
+  device.uverbs = UverbsUnderParent(files);
+  device.node_guid = ParseGuid(files.Text("node_guid")).value_or(0);
+  for (const std::string& port : files.Names("ports")) {
+    if (const auto number = ParsePortNumber(port))
+      device.ports.push_back(ReadPort(sysfs, files, *number, device.driver, IsRnic(node_type)));
+  }
+  std::sort(device.ports.begin(), device.ports.end(),
+            [](const PortInfo& a, const PortInfo& b) { return a.port < b.port; });
+  AddNetdevs(sysfs, files, device);
+  return device;
+}
+
+}  // namespace
+
+Result<std::vector<DeviceInfo>> Discover(const KernelFiles& sysfs, const DeviceFilter& wanted,
+                                         std::vector<Problem>& problems) {
+  if (sysfs.root_error() != 0) {
+    return Fail(sysfs.root_error(), {"looking for RDMA devices in ", sysfs.root()},
+                "mount sysfs there or set sysfs_root");
+  }
+  const auto names = sysfs.List(kClass);
+  if (!names) return tl::unexpected(names.error());
+  std::vector<DeviceInfo> devices;
+  if (!*names) return devices;
+  for (const std::string& name : **names) {
+    if (wanted(name)) devices.push_back(ReadDevice(sysfs, name, problems));
+  }
+  AddVirtualUverbs(sysfs, devices);
+  return devices;
+}
+
+void MarkRemoved(std::vector<DeviceInfo>& devices,
+                 const std::optional<std::vector<std::string>>& netlink_names) {
+  if (!netlink_names) return;
+  for (DeviceInfo& device : devices) {
+    device.present = std::find(netlink_names->begin(), netlink_names->end(), device.name) !=
+                     netlink_names->end();
+  }
+}
+
+}  // namespace rdmapulse::collectors

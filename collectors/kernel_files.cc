@@ -1,0 +1,158 @@
+#include "collectors/kernel_files.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <climits>
+#include <memory>
+#include <utility>
+
+namespace rdmapulse::collectors {
+namespace {
+
+constexpr std::size_t kMaxQuoted = 40;
+
+bool IsAbsent(int error) { return error == ENOENT || error == ENOTDIR; }
+
+struct CloseFolder {
+  void operator()(DIR* folder) const noexcept { closedir(folder); }
+};
+
+}  // namespace
+
+KernelFiles::KernelFiles(std::string root, Links links, std::map<std::string, int> errors)
+    : root_(std::move(root)),
+      links_(links),
+      errors_(std::move(errors)),
+      root_fd_(open(root_.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)) {
+  if (!root_fd_) root_error_ = errno;
+}
+
+tl::expected<UniqueFd, int> KernelFiles::OpenRaw(const std::string& path, int flags) const {
+  if (root_error_ != 0) return tl::unexpected(root_error_);
+  if (const auto planned = errors_.find(path); planned != errors_.end())
+    return tl::unexpected(planned->second);
+  flags |= O_CLOEXEC;
+  int fd = -1;
+  if (links_ == Links::kFollow) {
+    fd = openat(root_fd_.get(), path.c_str(), flags);
+  } else {
+    open_how how{};
+    how.flags = static_cast<std::uint64_t>(flags);
+    how.resolve = RESOLVE_IN_ROOT;
+    fd = static_cast<int>(syscall(SYS_openat2, root_fd_.get(), path.c_str(), &how, sizeof(how)));
+  }
+  if (fd < 0) return tl::unexpected(errno);
+  return UniqueFd(fd);
+}
+
+Result<std::optional<UniqueFd>> KernelFiles::Open(const std::string& path) const {
+  // Non-blocking, so that a FIFO in a recorded folder cannot stop us; sysfs does not mind.
+  auto fd = OpenRaw(path, O_RDONLY | O_NONBLOCK);
+  if (fd) return std::optional<UniqueFd>(std::move(*fd));
+  if (IsAbsent(fd.error())) return std::nullopt;
+  return Fail(fd.error(), {"opening ", root_, "/", path});
+}
+
+Result<std::optional<std::string>> KernelFiles::ReadText(const std::string& path) const {
+  auto fd = Open(path);
+  if (!fd) return tl::unexpected(std::move(fd.error()));
+  if (!*fd) return std::nullopt;
+  std::array<char, kMaxFileBytes + 1> buffer{};
+  const auto text = ReadFromStart((*fd)->get(), buffer);
+  if (!text) return Fail(text.error(), {"reading ", root_, "/", path});
+  return std::string(*text);
+}
+
+Result<std::optional<std::vector<std::string>>> KernelFiles::List(const std::string& path) const {
+  auto fd = OpenRaw(path, O_RDONLY | O_DIRECTORY);
+  if (!fd) {
+    if (IsAbsent(fd.error())) return std::nullopt;
+    return Fail(fd.error(), {"listing ", root_, "/", path});
+  }
+  const std::unique_ptr<DIR, CloseFolder> folder(fdopendir(fd->get()));
+  if (!folder) return Fail(errno, {"listing ", root_, "/", path});
+  fd->Release();  // closed with the folder
+  std::vector<std::string> names;
+  errno = 0;
+  while (const dirent* entry = readdir(folder.get())) {
+    const std::string_view name = entry->d_name;
+    if (name == "." || name == "..") continue;
+    if (names.size() == kMaxFolderEntries) return Fail(E2BIG, {"listing ", root_, "/", path});
+    names.emplace_back(name);
+    errno = 0;
+  }
+  if (errno != 0) return Fail(errno, {"listing ", root_, "/", path});
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+Result<std::optional<std::string>> KernelFiles::ReadLink(const std::string& path) const {
+  // The folder is opened first so that kInsideRoot also holds for the links on the way.
+  const std::size_t slash = path.rfind('/');
+  const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash);
+  const std::string name = slash == std::string::npos ? path : path.substr(slash + 1);
+  auto fd = OpenRaw(folder, O_PATH | O_DIRECTORY);
+  int error = 0;
+  if (fd) {
+    std::array<char, PATH_MAX> target{};
+    const ssize_t length = readlinkat(fd->get(), name.c_str(), target.data(), target.size());
+    if (length >= 0) return std::string(target.data(), static_cast<std::size_t>(length));
+    error = errno;
+  } else {
+    error = fd.error();
+  }
+  if (IsAbsent(error) || error == EINVAL) return std::nullopt;
+  return Fail(error, {"reading link ", root_, "/", path});
+}
+
+tl::expected<std::string_view, int> ReadFromStart(int fd, std::span<char> buffer) {
+  // A sysfs attribute comes whole in one read, but a recorded file need not.
+  std::size_t length = 0;
+  while (length < buffer.size()) {
+    const ssize_t got =
+        pread(fd, buffer.data() + length, buffer.size() - length, static_cast<off_t>(length));
+    if (got < 0) {
+      if (errno == EINTR) continue;
+      return tl::unexpected(errno);
+    }
+    if (got == 0) return std::string_view(buffer.data(), length);
+    length += static_cast<std::size_t>(got);
+  }
+  return tl::unexpected(EFBIG);
+}
+
+Result<std::optional<std::uint64_t>> ParseCounter(std::string_view text) {
+  const std::string_view number = Trim(text);
+  if (number.empty() || number.starts_with("N/A")) return std::nullopt;
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), value);
+  if (error != std::errc{} || end != number.data() + number.size())
+    return Fail({"not a number: '", Printable(number), "'"});
+  return value;
+}
+
+std::string_view Trim(std::string_view text) {
+  constexpr std::string_view kBlank{" \t\r\n\0", 5};
+  const std::size_t first = text.find_first_not_of(kBlank);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(kBlank) - first + 1);
+}
+
+std::string Printable(std::string_view text) {
+  std::string printable(text.substr(0, kMaxQuoted));
+  for (char& c : printable) {
+    if (c < ' ' || c > '~') c = '?';
+  }
+  if (text.size() > kMaxQuoted) printable += "...";
+  return printable;
+}
+
+}  // namespace rdmapulse::collectors

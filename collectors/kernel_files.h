@@ -1,0 +1,77 @@
+// The kernel's small text files under one root: "/sys" live, or the sysfs of a recorded host.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "daemon/base/result.h"
+#include "daemon/base/unique_fd.h"
+
+namespace rdmapulse::collectors {
+
+// A sysfs attribute is at most one page; what is longer is not one and is refused (EFBIG).
+constexpr std::size_t kMaxFileBytes = 4096;
+// hfi1 has several hundred files in one folder, a GID table up to 1024 entries; past this the rest
+// of a folder would be a surprise, so listing it fails (E2BIG).
+constexpr std::size_t kMaxFolderEntries = 4096;
+
+enum class Links {
+  kFollow,      // as the kernel made them: live
+  kInsideRoot,  // a recorded host: no link leads out of the root
+};
+
+// Reading never creates or writes. Const and usable from several threads at a time; it must outlive
+// whatever was given a reference to it. Reads block: some are answered by firmware or wait for the
+// network lock. Paths are relative to the root: "class/infiniband/mlx5_0/fw_ver".
+//
+// In every result nullopt means absent (ENOENT, ENOTDIR): it is not there, which is no error. An
+// Error carries the errno.
+class KernelFiles {
+ public:
+  explicit KernelFiles(std::string root, Links links = Links::kFollow,
+                       std::map<std::string, int> errors = {});
+
+  const std::string& root() const { return root_; }
+  // Why the root itself cannot be read; 0: it can.
+  int root_error() const { return root_error_; }
+
+  // The text as it is, newline included.
+  Result<std::optional<std::string>> ReadText(const std::string& path) const;
+  // The names in a folder, sorted by bytes.
+  Result<std::optional<std::vector<std::string>>> List(const std::string& path) const;
+  // Where a link points, as it is written. Absent also when the file is no link.
+  Result<std::optional<std::string>> ReadLink(const std::string& path) const;
+  // For files that are read again and again, with ReadFromStart.
+  Result<std::optional<UniqueFd>> Open(const std::string& path) const;
+
+ private:
+  tl::expected<UniqueFd, int> OpenRaw(const std::string& path, int flags) const;
+
+  std::string root_;
+  Links links_;
+  // What a recorded host could not read: path, spelt as it is read → errno.
+  std::map<std::string, int> errors_;
+  UniqueFd root_fd_;
+  int root_error_ = 0;
+};
+
+// One attempt at the file from its beginning, which makes the kernel produce the text anew. The
+// buffer should hold kMaxFileBytes + 1 bytes. The error is an errno; the text lives in the buffer.
+tl::expected<std::string_view, int> ReadFromStart(int fd, std::span<char> buffer);
+
+// One decimal number of 64 bits, exactly. nullopt: the text says that there is no value ("N/A (no
+// PMA)", or nothing at all). Anything else is an Error without errno: "not a number: 'abc'".
+Result<std::optional<std::uint64_t>> ParseCounter(std::string_view text);
+
+// Without blanks, newlines and NULs at both ends.
+std::string_view Trim(std::string_view text);
+// Fit for a log line or a label: at most 40 characters, and '?' for what is not printable ASCII.
+std::string Printable(std::string_view text);
+
+}  // namespace rdmapulse::collectors
