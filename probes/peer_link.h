@@ -24,7 +24,7 @@ struct PeerPort {
   PortId id;
   Protocol protocol = Protocol::kUnknown;
   std::uint32_t mtu_bytes = 0;
-  Gid gid;  // all zero: not now
+  Gid gid{};  // all zero: not now
 
   bool operator==(const PeerPort&) const = default;
 };

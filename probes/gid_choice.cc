@@ -1,0 +1,79 @@
+#include "probes/gid_choice.h"
+
+#include <string_view>
+
+namespace rdmapulse::probes {
+namespace {
+
+bool Matches(GidFamily family, const Gid& gid) {
+  return family == GidFamily::kAny || (family == GidFamily::kIpv4) == gid.IsIpv4();
+}
+
+// Smaller is better. Among equals the lower index, so that the choice is stable.
+int Rank(const Gid& gid) {
+  if (gid.IsLinkLocal()) return gid.IsIpv4() ? 2 : 3;
+  return gid.IsIpv4() ? 0 : 1;
+}
+
+std::string WhyChosen(const Gid& gid, GidFamily family) {
+  std::string reason = "RoCE v2, ";
+  reason += gid.IsLinkLocal() ? "link-local (no routable one; reaches its own subnet only), "
+                              : "routable, ";
+  reason += gid.IsIpv4() ? "IPv4" : "IPv6";
+  if (family != GidFamily::kAny) reason += " as gid.family says";
+  return reason;
+}
+
+std::string WhyNone(const std::vector<GidEntry>& table, GidFamily family) {
+  bool set = false;
+  bool v2 = false;
+  for (const GidEntry& entry : table) {
+    set = set || !entry.gid.IsZero();
+    v2 = v2 || (!entry.gid.IsZero() && entry.type == GidType::kRoceV2);
+  }
+  if (v2) {
+    return family == GidFamily::kIpv4
+               ? "no IPv4 RoCE v2 GID: give the netdev an IPv4 address, or set gid.family to any"
+               : "no IPv6 RoCE v2 GID: give the netdev an IPv6 address, or set gid.family to any";
+  }
+  if (set) return "only RoCE v1 GIDs, which cannot be routed: enable RoCE v2 on this device";
+  return "the GID table is empty: the netdev has no address";
+}
+
+}  // namespace
+
+GidFamily ParseGidFamily(const std::string& name) {
+  if (name == "ipv4") return GidFamily::kIpv4;
+  if (name == "ipv6") return GidFamily::kIpv6;
+  return GidFamily::kAny;
+}
+
+GidChoice ChooseGid(const std::vector<GidEntry>& table, LinkLayer link_layer, GidFamily family) {
+  if (link_layer == LinkLayer::kInfiniband) {
+    for (const GidEntry& entry : table) {
+      if (!entry.gid.IsZero()) return {entry, "InfiniBand, first GID of the port"};
+    }
+    return {std::nullopt, "the GID table is empty: no subnet manager has configured the port"};
+  }
+  std::optional<GidEntry> best;
+  for (const GidEntry& entry : table) {
+    if (entry.type != GidType::kRoceV2 || entry.gid.IsZero() || !Matches(family, entry.gid)) {
+      continue;
+    }
+    if (!best || Rank(entry.gid) < Rank(best->gid)) best = entry;
+  }
+  if (!best) return {std::nullopt, WhyNone(table, family)};
+  return {best, WhyChosen(best->gid, family)};
+}
+
+GidChoice ChooseGidTowards(const std::vector<GidEntry>& table, LinkLayer link_layer,
+                           GidFamily family, const Gid& towards) {
+  if (link_layer != LinkLayer::kInfiniband && family == GidFamily::kAny) {
+    const GidFamily same = towards.IsIpv4() ? GidFamily::kIpv4 : GidFamily::kIpv6;
+    GidChoice choice = ChooseGid(table, link_layer, same);
+    if (choice.entry) return choice;
+  }
+  return ChooseGid(table, link_layer, family);
+}
+
+}  // namespace rdmapulse::probes

@@ -1,0 +1,47 @@
+// Why a completion came late (detection.md 2.3), decided from the port's retransmission counter and
+// our own loop's lateness. Pure.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+
+#include "daemon/base/time.h"
+#include "probes/probe.h"
+
+namespace rdmapulse::probes {
+
+// Readings of one port's ACK-timeout-like counters (a total; see collectors/signals.h).
+class RetransmitHistory {
+ public:
+  // A reading is exact somewhere in [started, finished]; at most the last 64 are kept.
+  void Add(TimePoint started, TimePoint finished, std::uint64_t total);
+
+  // Did the counter rise while a probe was out? nullopt: not known yet, or never will be (no
+  // reading before, or the counter went backwards in between).
+  std::optional<bool> RoseDuring(TimePoint posted, TimePoint completed) const;
+  // Is there a reading that began after `time`?
+  bool CoversAfter(TimePoint time) const;
+
+ private:
+  struct Reading {
+    TimePoint started;
+    TimePoint finished;
+    std::uint64_t total;
+  };
+  std::deque<Reading> readings_;
+};
+
+struct LateProbe {
+  TimePoint posted;
+  TimePoint completed;
+  Duration deadline{};
+  Duration ack_timeout{};  // 4.096 µs × 2^timeout of the QP
+  Duration self_late{};    // how late our loop was when it handled the completion
+};
+
+// `rose`: as RetransmitHistory says; without it the time decides: past one ACK timeout an RC
+// requester has retransmitted, before it nothing can have been.
+Outcome DecideLate(const LateProbe& probe, std::optional<bool> rose);
+
+}  // namespace rdmapulse::probes

@@ -1,0 +1,247 @@
+#include "probes/path.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+
+namespace rdmapulse::probes {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::size_t kAskedMax = 16;   // who asks waits for answers; more is a client gone wild
+constexpr Duration kDecideWithin = 3s;  // collectors read every second; one may be skipped
+
+AskedProbe Refused(std::string why) {
+  AskedProbe asked;
+  asked.outcome = Outcome::kFailed;
+  asked.note = std::move(why);
+  return asked;
+}
+
+std::string_view StateName(Connection::State state) {
+  switch (state) {
+    case Connection::State::kWaiting: return "backoff";
+    case Connection::State::kUp: return "rts";
+    default: return "connecting";
+  }
+}
+
+}  // namespace
+
+Path::Path(PathEnv& env, PathId id, PathKey key, const ClassSettings& settings)
+    : env_(env),
+      id_(id),
+      key_(std::move(key)),
+      settings_(settings),
+      connection_(env, id, key_, settings.attributes),
+      stats_(settings.ops),
+      schedule_(settings.ops.size(), settings.interval, (env.Jitter() + 1) / 2, env.now()) {
+  env_.paths.emplace(id_, this);
+}
+
+Path::~Path() {
+  env_.paths.erase(id_);
+  AbortOutstanding();
+  for (const Asked& asked : std::exchange(asked_, {})) {
+    asked.answer(Refused("the path is no longer probed"));
+  }
+}
+
+void Path::SetClass(const ClassSettings& settings) {
+  if (settings == settings_) return;
+  const bool reschedule = settings.ops != settings_.ops || settings.interval != settings_.interval;
+  settings_ = settings;
+  stats_.SetOps(settings.ops);
+  if (reschedule) {
+    schedule_ =
+        PathSchedule(settings.ops.size(), settings.interval, (env_.Jitter() + 1) / 2, env_.now());
+  }
+  connection_.SetAttributes(settings.attributes);
+  Settle();
+}
+
+void Path::Ask(Op op, Answer answer) {
+  if (connection_.state() != Connection::State::kUp) {
+    answer(Refused(connection_.Problem().empty() ? "the QP is being connected"
+                                                 : connection_.Problem()));
+  } else if (asked_.size() >= kAskedMax) {
+    answer(Refused("too many probes wait on this path"));
+  } else {
+    asked_.push_back({op, std::move(answer)});
+    Tick(env_.now());
+  }
+}
+
+bool Path::Idle() const {
+  return connection_.state() == Connection::State::kUp && !outstanding_.has_value();
+}
+
+TimePoint Path::NextDue() const {
+  TimePoint due = connection_.NextDue();
+  if (connection_.state() == Connection::State::kUp) {
+    due = std::min(due, schedule_.due());
+    if (outstanding_) due = std::min(due, outstanding_->posted + settings_.HardDeadline());
+    if (Idle() && !asked_.empty()) due = TimePoint::min();
+  }
+  if (!undecided_.empty()) due = std::min(due, undecided_.front().probe.completed + kDecideWithin);
+  return due;
+}
+
+void Path::Tick(TimePoint now) {
+  DecideLateOnes(now);
+  connection_.Tick(now);
+  Settle();
+  if (connection_.state() != Connection::State::kUp) return;
+  if (outstanding_ && now >= outstanding_->posted + settings_.HardDeadline()) {
+    Outstanding lost = *std::exchange(outstanding_, std::nullopt);
+    Finish(lost, Outcome::kFailed, {.code = kStatusNoCompletion}, now - lost.posted);
+    connection_.Lose("a completion never came");
+    Settle();
+    return;
+  }
+  if (Idle() && !asked_.empty()) {
+    Asked asked = std::move(asked_.front());
+    asked_.pop_front();
+    Post(asked.op, std::move(asked.answer), now);
+  }
+  PostDue(now);
+}
+
+void Path::PostDue(TimePoint now) {
+  if (now < schedule_.due()) return;
+  const Op op = settings_.ops[schedule_.op()];
+  schedule_.Advance(now, env_.Jitter());
+  // An op due while another is outstanding is skipped: while blocked we add nothing.
+  if (!Idle()) return;
+  const auto bucket = env_.probes.find(key_.local.device);
+  if (bucket != env_.probes.end() && !bucket->second.Take(now)) return;
+  Post(op, nullptr, now);
+}
+
+void Path::Post(Op op, Answer answer, TimePoint now) {
+  const std::uint64_t probe = (id_ << kProbeBits) | ++probes_;
+  // T1 is read as late as possible: what happened before the doorbell is not the network's time.
+  outstanding_ = Outstanding{probe, connection_.qp(), op, now, std::move(answer)};
+  outstanding_->posted = env_.now();
+  const Result<void> posted = env_.transport.Post(connection_.qp(), op, probe);
+  if (posted) return;
+  const std::string why = posted.error().Text();
+  AbortOutstanding();
+  connection_.Lose(why);
+  Settle();
+}
+
+void Path::OnCompletion(const Completion& completion) {
+  if (!outstanding_ || outstanding_->probe != completion.probe) return;
+  const Outstanding probe = *std::exchange(outstanding_, std::nullopt);
+  const Status status = completion.status;
+  const Duration rtt = completion.handled - probe.posted;
+  if (status.Success()) {
+    connection_.Proven();
+    Finish(probe, SuccessOutcome(probe, status, completion.handled), status, rtt);
+    // Somebody waits for it; the schedule's own ops have their slots.
+    if (!asked_.empty()) Tick(completion.handled);
+    return;
+  }
+  const bool ours = status.code == kStatusFlushed || status.code == kStatusLocalQpOperation;
+  Finish(probe, ours ? Outcome::kAborted : Outcome::kFailed, status, rtt);
+  connection_.Lose(std::string(Name(probe.op)) +
+                   " failed: " + std::string(StatusName(status.code)));
+  Settle();
+}
+
+// kLateBlocked here may be provisional: see Undecided.
+Outcome Path::SuccessOutcome(const Outstanding& probe, Status status, TimePoint handled) {
+  if (handled - probe.posted <= settings_.deadline) return Outcome::kOk;
+  const LateProbe late = {.posted = probe.posted,
+                          .completed = handled,
+                          .deadline = settings_.deadline,
+                          .ack_timeout = settings_.AckTimeout(),
+                          .self_late = env_.loop_late(handled)};
+  const Outcome outcome = DecideLate(late, std::nullopt);
+  if (outcome != Outcome::kLateSelf && !probe.answer) {
+    undecided_.push_back({probe.op, status, late});
+  }
+  return outcome;
+}
+
+void Path::Finish(const Outstanding& probe, Outcome outcome, Status status, Duration rtt) {
+  const bool came = status.Success();
+  if (probe.answer) {
+    AskedProbe asked;
+    asked.outcome = outcome;
+    asked.status = status;
+    asked.posted = probe.posted;
+    if (came) asked.rtt = rtt;
+    asked.sport = connection_.sport();
+    probe.answer(asked);
+    return;
+  }
+  if (came && outcome != Outcome::kLateSelf) stats_.AddRtt(probe.op, rtt);
+  const bool undecided = outcome == Outcome::kLateBlocked || outcome == Outcome::kLateRetx;
+  if (!undecided) stats_.Decided(probe.op, outcome, status);
+}
+
+void Path::DecideLateOnes(TimePoint now) {
+  const RetransmitHistory& history = env_.retransmits[key_.local];
+  while (!undecided_.empty()) {
+    const Undecided& late = undecided_.front();
+    const bool waited = now >= late.probe.completed + kDecideWithin;
+    if (!waited && !history.CoversAfter(late.probe.completed)) return;
+    stats_.Decided(
+        late.op,
+        DecideLate(late.probe, history.RoseDuring(late.probe.posted, late.probe.completed)),
+        late.status);
+    undecided_.pop_front();
+  }
+}
+
+void Path::AbortOutstanding() {
+  if (!outstanding_) return;
+  const Outstanding probe = *std::exchange(outstanding_, std::nullopt);
+  Finish(probe, Outcome::kAborted, {.code = kStatusFlushed}, Duration::zero());
+}
+
+void Path::Settle() {
+  if (outstanding_ && outstanding_->qp != connection_.qp()) AbortOutstanding();
+  if (connection_.state() == Connection::State::kUp) return;
+  for (const Asked& asked : std::exchange(asked_, {})) {
+    asked.answer(Refused(connection_.Problem()));
+  }
+}
+
+void Path::AfterOpen(std::uint64_t serial, Result<std::pair<QpId, QpEndpoint>> opened) {
+  connection_.AfterOpen(serial, std::move(opened));
+  env_.moved_on(*this);
+}
+
+void Path::AfterOffer(std::uint64_t serial, Result<ConnectReply> reply) {
+  connection_.AfterOffer(serial, std::move(reply));
+  env_.moved_on(*this);
+}
+
+void Path::AfterConnect(std::uint64_t serial, Result<void> connected) {
+  connection_.AfterConnect(serial, std::move(connected));
+  env_.moved_on(*this);
+}
+
+PathSnapshot Path::Snapshot(TimePoint now) const {
+  PathSnapshot snapshot;
+  snapshot.key = key_;
+  snapshot.qp_state = StateName(connection_.state());
+  snapshot.problem = connection_.Problem();
+  snapshot.sport = connection_.sport();
+  snapshot.rebuilds = connection_.rebuilds();
+  snapshot.series = stats_.series();
+  if (outstanding_ && !outstanding_->answer) {
+    for (ProbeSeries& series : snapshot.series) {
+      if (series.op != outstanding_->op) continue;
+      series.oldest_outstanding = now - outstanding_->posted;
+      series.overdue = *series.oldest_outstanding > settings_.deadline;
+    }
+  }
+  return snapshot;
+}
+
+}  // namespace rdmapulse::probes

@@ -1,0 +1,106 @@
+// One path: a connection, its schedule, the probe that is out, and what came of the earlier ones.
+// Loop thread only.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "daemon/base/time.h"
+#include "probes/connection.h"
+#include "probes/path_env.h"
+#include "probes/path_snapshot.h"
+#include "probes/path_stats.h"
+#include "probes/schedule.h"
+#include "probes/settings.h"
+
+namespace rdmapulse::probes {
+
+// What came of a probe that somebody asked for.
+struct AskedProbe {
+  Outcome outcome = Outcome::kAborted;
+  Status status;
+  std::optional<TimePoint> posted;  // nullopt: nothing was sent, see `note`
+  std::optional<Duration> rtt;
+  std::uint16_t sport = 0;
+  std::string note;
+};
+
+class Path {
+ public:
+  using Answer = std::function<void(const AskedProbe&)>;
+
+  Path(PathEnv& env, PathId id, PathKey key, const ClassSettings& settings);
+  Path(const Path&) = delete;
+  Path& operator=(const Path&) = delete;
+  ~Path();
+
+  // Which path a completion's `probe` is of.
+  static PathId IdOf(std::uint64_t probe) { return probe >> kProbeBits; }
+
+  const PathKey& key() const { return key_; }
+  Connection& connection() { return connection_; }
+  void SetClass(const ClassSettings& settings);
+
+  // One probe beside the schedule, as soon as the QP is idle. It is not counted in the series: who
+  // asks for a hundred a second must not change what the path's histogram says.
+  void Ask(Op op, Answer answer);
+
+  void OnCompletion(const Completion& completion);
+  // The QP of the connection is gone: what was out has no meaning for the network any more.
+  void AbortOutstanding();
+  // After anything was done to the connection from outside: what was out on a QP that went ends.
+  void Settle();
+  bool HasUndecided() const { return !undecided_.empty(); }
+
+  TimePoint NextDue() const;
+  void Tick(TimePoint now);
+  PathSnapshot Snapshot(TimePoint now) const;
+
+  void AfterOpen(std::uint64_t serial, Result<std::pair<QpId, QpEndpoint>> opened);
+  void AfterOffer(std::uint64_t serial, Result<ConnectReply> reply);
+  void AfterConnect(std::uint64_t serial, Result<void> connected);
+
+ private:
+  static constexpr int kProbeBits = 32;  // a path's own count of probes, below its id
+
+  struct Outstanding {
+    std::uint64_t probe = 0;
+    QpId qp = 0;
+    Op op = Op::kWrite0;
+    TimePoint posted;
+    Answer answer;  // set: asked for, not counted
+  };
+  struct Asked {
+    Op op;
+    Answer answer;
+  };
+  // Completed past the deadline; why is decided when a counter reading covers it.
+  struct Undecided {
+    Op op;
+    Status status;
+    LateProbe probe;
+  };
+
+  bool Idle() const;
+  void PostDue(TimePoint now);
+  void Post(Op op, Answer answer, TimePoint now);
+  void Finish(const Outstanding& probe, Outcome outcome, Status status, Duration rtt);
+  Outcome SuccessOutcome(const Outstanding& probe, Status status, TimePoint handled);
+  void DecideLateOnes(TimePoint now);
+
+  PathEnv& env_;
+  const PathId id_;
+  const PathKey key_;
+  ClassSettings settings_;
+  Connection connection_;
+  PathStats stats_;
+  PathSchedule schedule_;
+  std::uint32_t probes_ = 0;
+  std::optional<Outstanding> outstanding_;
+  std::deque<Asked> asked_;
+  std::deque<Undecided> undecided_;
+};
+
+}  // namespace rdmapulse::probes

@@ -1,0 +1,48 @@
+// What every path shares with its prober. Loop thread only.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <random>
+#include <string>
+#include <unordered_map>
+
+#include "daemon/base/time.h"
+#include "probes/lateness.h"
+#include "probes/peer_link.h"
+#include "probes/token_bucket.h"
+#include "probes/transport.h"
+
+namespace rdmapulse::probes {
+
+class Path;
+using PathId = std::uint64_t;  // never reused: a handler that comes late finds nothing
+
+struct PathEnv {
+  Transport& transport;
+  PeerLink& link;
+  std::function<TimePoint()> now;
+  // How late the loop was when it handled something at `handled` (see daemon/loop_lateness.h).
+  std::function<Duration(TimePoint handled)> loop_late;
+  std::mt19937_64 random;
+
+  // A continuation has moved the path on: it may be due at another time.
+  std::function<void(Path&)> moved_on;
+
+  std::unordered_map<PathId, Path*> paths;
+  std::map<PortId, RetransmitHistory> retransmits;
+  std::map<std::string, TokenBucket> rebuilds;  // by device: no storm of rebuilds
+  std::map<std::string, TokenBucket> probes;    // by device: budget.probes_per_second_per_nic
+  std::uint64_t last_serial = 0;
+
+  // From -1 to 1.
+  double Jitter() { return std::uniform_real_distribution<double>(-1, 1)(random); }
+  // A delay of `mean` ± 20 %.
+  Duration Spread(Duration mean) {
+    const double factor = 1 + 0.2 * Jitter();
+    return Duration(static_cast<Duration::rep>(static_cast<double>(mean.count()) * factor));
+  }
+};
+
+}  // namespace rdmapulse::probes

@@ -1,0 +1,32 @@
+// What came of a path's probes, by op. Confined to the loop.
+#pragma once
+
+#include <vector>
+
+#include "probes/path_snapshot.h"
+#include "probes/probe.h"
+
+namespace rdmapulse::probes {
+
+class PathStats {
+ public:
+  // Series exist from the start, so that a first failure is an increase from 0.
+  explicit PathStats(const std::vector<Op>& ops);
+
+  // Ops that are new get a series; those that went keep theirs until the path ends.
+  void SetOps(const std::vector<Op>& ops);
+
+  // A completion that came, in time or late. `late_self` ones stay out (see Decided).
+  void AddRtt(Op op, Duration rtt);
+  // The outcome may come later than the completion: a late one waits for a counter reading.
+  void Decided(Op op, Outcome outcome, Status status);
+
+  const std::vector<ProbeSeries>& series() const { return series_; }
+
+ private:
+  ProbeSeries* Find(Op op);
+
+  std::vector<ProbeSeries> series_;
+};
+
+}  // namespace rdmapulse::probes

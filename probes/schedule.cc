@@ -1,0 +1,38 @@
+#include "probes/schedule.h"
+
+#include <cassert>
+
+namespace rdmapulse::probes {
+namespace {
+
+constexpr double kJitterShare = 0.2;
+
+Duration Scaled(Duration duration, double factor) {
+  return Duration(static_cast<Duration::rep>(static_cast<double>(duration.count()) * factor));
+}
+
+}  // namespace
+
+PathSchedule::PathSchedule(std::size_t ops, Duration interval, double phase, TimePoint start)
+    : ops_(ops),
+      slot_length_(interval / static_cast<Duration::rep>(ops)),
+      start_(start + Scaled(interval, phase)),
+      due_(start_) {
+  assert(ops > 0 && slot_length_ > Duration::zero());
+}
+
+void PathSchedule::Advance(TimePoint now, double jitter) {
+  std::uint64_t next = slot_ + 1;
+  if (SlotStart(next) <= now) {
+    next = static_cast<std::uint64_t>((now - start_) / slot_length_) + 1;
+  }
+  slot_ = next;
+  due_ = SlotStart(slot_) + Scaled(slot_length_, kJitterShare * jitter);
+  if (due_ <= now) due_ = SlotStart(slot_);
+}
+
+TimePoint PathSchedule::SlotStart(std::uint64_t slot) const {
+  return start_ + slot_length_ * static_cast<Duration::rep>(slot);
+}
+
+}  // namespace rdmapulse::probes

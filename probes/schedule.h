@@ -1,0 +1,34 @@
+// When a path probes, and with which op: every op once an interval, spread over it, jittered. Says
+// when; never waits. Pure.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "daemon/base/time.h"
+
+namespace rdmapulse::probes {
+
+class PathSchedule {
+ public:
+  // `phase` (0 to 1) spreads the paths of a host over the interval; `ops` at least 1.
+  PathSchedule(std::size_t ops, Duration interval, double phase, TimePoint start);
+
+  TimePoint due() const { return due_; }
+  std::size_t op() const { return static_cast<std::size_t>(slot_ % ops_); }  // index of the op due
+
+  // To the first slot after `now`. Slots that went by are skipped, not made up for: a host that was
+  // stopped must not burst. `jitter` in -1 to 1 moves the next slot by up to a fifth of a slot.
+  void Advance(TimePoint now, double jitter);
+
+ private:
+  TimePoint SlotStart(std::uint64_t slot) const;
+
+  std::uint64_t ops_;
+  Duration slot_length_;
+  TimePoint start_;
+  std::uint64_t slot_ = 0;
+  TimePoint due_;
+};
+
+}  // namespace rdmapulse::probes

@@ -1,0 +1,44 @@
+// What the prober needs of the configuration, in its own types.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "config/config.h"
+#include "daemon/base/time.h"
+#include "probes/pairing.h"
+#include "probes/probe.h"
+#include "probes/transport.h"
+
+namespace rdmapulse::probes {
+
+struct ClassSettings {
+  QpAttributes attributes;
+  Duration interval{};
+  Duration deadline{};  // soft: a probe without completion by then is overdue
+  std::vector<Op> ops;  // at least one
+
+  bool operator==(const ClassSettings&) const = default;
+
+  // One try of the requester: 4.096 µs × 2^timeout (InfiniBand specification, local ACK timeout).
+  Duration AckTimeout() const;
+  // Past this no completion can come any more: NICs may take four times the nominal timeout a try.
+  Duration HardDeadline() const;
+};
+
+struct Settings {
+  std::vector<std::string> peers;  // names
+  std::array<ClassSettings, kClassCount> classes;
+  Rails rails = Rails::kAligned;
+  std::uint32_t qps_per_nic = 256;
+  std::uint32_t probes_per_second_per_nic = 200;
+
+  bool operator==(const Settings&) const = default;
+};
+
+// Of a valid configuration; ops this version cannot send are left out (validation refuses them).
+Settings MakeSettings(const config::Config& config);
+
+}  // namespace rdmapulse::probes
