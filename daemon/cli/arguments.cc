@@ -1,0 +1,186 @@
+#include "daemon/cli/arguments.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+
+#include "daemon/version.h"
+
+namespace rdmapulse::cli {
+namespace {
+
+// Faster would only measure the queue that the probes themselves make (design.md 5.5: a NIC's
+// budget is 200 a second); slower is a cron job.
+constexpr double kIntervalSecondsMin = 0.01;
+constexpr double kIntervalSecondsMax = 3600;
+
+// Every option of every command; which command was named decides which of them count.
+struct Options {
+  ScrapeCommand scrape;
+  PortsCommand ports;
+  PeersCommand peers;
+  StatusCommand status;
+  std::optional<std::string> maintenance;
+  ProbeCommand probe;
+  std::string op = "write0";
+  std::string traffic_class = "lossless";
+};
+
+std::string VersionText() {
+  return fmt::format("rdmapulse {}{}", kVersion,
+                     kRevision.empty() ? "" : fmt::format(" ({})", kRevision));
+}
+
+CLI::App* AddCommand(CLI::App& app, const char* name, const char* description) {
+  CLI::App* const command = app.add_subcommand(name, description);
+  command->set_version_flag("--version", VersionText(), "Print the version and exit");
+  return command;
+}
+
+void AddDaemonOptions(CLI::App& command, Daemon& daemon) {
+  command.add_option("--socket", daemon.socket, "The daemon's Unix socket")
+      ->type_name("PATH")
+      ->capture_default_str();
+  command.add_flag("--json", daemon.json, "Print the daemon's JSON unchanged");
+}
+
+void AddProbe(CLI::App& app, Options& options) {
+  CLI::App* const probe =
+      AddCommand(app, "probe", "Send probes to a peer over RDMA, like ping; Ctrl-C ends it");
+  probe->add_option("PEER", options.probe.target.peer, "Name of a peer of the configuration")
+      ->type_name("")
+      ->required();
+  probe->add_option("--op", options.op, "What is sent: write0 (0 bytes), write (64 bytes) or read")
+      ->type_name("OP")
+      ->capture_default_str();
+  probe->add_option("--class", options.traffic_class, "Traffic class: lossless or control")
+      ->type_name("CLASS")
+      ->capture_default_str();
+  probe->add_option("-c,--count", options.probe.count, "Stop after so many; without it: Ctrl-C")
+      ->type_name("N")
+      ->check(CLI::Range(std::uint32_t{1}, std::uint32_t{1000000}));
+  probe->add_option("-i,--interval", options.probe.interval_seconds, "Time between probes")
+      ->type_name("SECONDS")
+      ->capture_default_str();
+  AddDaemonOptions(*probe, options.probe.daemon);
+}
+
+void Declare(CLI::App& app, Options& options) {
+  app.set_version_flag("--version", VersionText(), "Print the version and exit");
+  app.require_subcommand(1);
+  app.footer("Exit codes: 0 done, 1 probe got no reply, 2 usage, bad input or no daemon.");
+
+  CLI::App* const scrape = AddCommand(
+      app, "scrape", "Read this host's counters once and print them for Prometheus; no daemon");
+  scrape->add_option("--root", options.scrape.root, "Read a recorded host (DIR/sysfs/…) instead")
+      ->type_name("DIR");
+
+  AddDaemonOptions(
+      *AddCommand(app, "ports", "The host's RDMA ports, and the GID each is probed by"),
+      options.ports.daemon);
+  AddDaemonOptions(*AddCommand(app, "peers", "Every path to every peer, and how it does"),
+                   options.peers.daemon);
+
+  CLI::App* const status = AddCommand(app, "status", "The daemon in a few lines");
+  AddDaemonOptions(*status, options.status.daemon);
+  status->add_option("--maintenance", options.maintenance, "Switch maintenance on or off first")
+      ->type_name("on|off");
+
+  AddProbe(app, options);
+}
+
+Finished UsageError(std::string_view command, std::string_view what) {
+  const std::string name = command.empty() ? "rdmapulse" : fmt::format("rdmapulse {}", command);
+  return {kExitError, {}, fmt::format("{}: {}; see {} --help", name, what, name)};
+}
+
+bool HasCommand(const CLI::App& app, const std::string& name) {
+  const auto is_it = [&name](const CLI::App* command) { return command->get_name() == name; };
+  return !app.get_subcommands(is_it).empty();
+}
+
+// The command that was named, or nullptr.
+const CLI::App* Chosen(const CLI::App& app) {
+  const auto commands = app.get_subcommands();
+  return commands.empty() ? nullptr : commands.front();
+}
+
+// CLI11's sentence, but for the commonest mistake shorter.
+std::string Unexpected(const CLI::ParseError& error) {
+  const std::string what = error.what();
+  const std::size_t names = what.rfind(": ");
+  if (dynamic_cast<const CLI::ExtrasError*>(&error) == nullptr || names == std::string::npos) {
+    return what;
+  }
+  return "unexpected argument" + what.substr(names);
+}
+
+Command CheckStatus(Options& options) {
+  if (options.maintenance) {
+    const std::string& word = *options.maintenance;
+    if (word != "on" && word != "off") {
+      return UsageError("status", fmt::format("--maintenance is on or off, not \"{}\"", word));
+    }
+    options.status.maintenance = word == "on";
+  }
+  return options.status;
+}
+
+Command CheckProbe(Options& options) {
+  const auto op = probes::ParseOp(options.op);
+  if (!op) {
+    return UsageError("probe",
+                      fmt::format("--op is write0, write or read, not \"{}\"", options.op));
+  }
+  const auto traffic_class = probes::ParseClass(options.traffic_class);
+  if (!traffic_class) {
+    return UsageError(
+        "probe", fmt::format("--class is lossless or control, not \"{}\"", options.traffic_class));
+  }
+  if (options.probe.target.peer.empty()) return UsageError("probe", "PEER is empty");
+  const double interval = options.probe.interval_seconds;
+  if (!(interval >= kIntervalSecondsMin && interval <= kIntervalSecondsMax)) {  // NaN is neither
+    return UsageError("probe", fmt::format("--interval is {} to {} seconds, not {}",
+                                           kIntervalSecondsMin, kIntervalSecondsMax, interval));
+  }
+  options.probe.target.op = *op;
+  options.probe.target.traffic_class = *traffic_class;
+  return options.probe;
+}
+
+Command Checked(const CLI::App& app, Options& options) {
+  const std::string name = Chosen(app)->get_name();
+  if (name == "ports") return options.ports;
+  if (name == "peers") return options.peers;
+  if (name == "status") return CheckStatus(options);
+  if (name == "probe") return CheckProbe(options);
+  return options.scrape;
+}
+
+}  // namespace
+
+Command ParseArguments(int argc, const char* const* argv) {
+  Options options;
+  CLI::App app("Asks rdmapulsed, the RDMA fabric diagnostics daemon of this host.", "rdmapulse");
+  Declare(app, options);
+  // CLI11 would say of a wrong command only that it did not expect it.
+  if (argc > 1 && argv[1][0] != '-' && !HasCommand(app, argv[1])) {
+    return UsageError("", fmt::format("there is no command \"{}\"", argv[1]));
+  }
+  try {
+    app.parse(argc, argv);
+    return Checked(app, options);
+  } catch (const CLI::CallForVersion&) {
+    return Finished{kExitDone, VersionText() + "\n", {}};
+  } catch (const CLI::CallForHelp&) {
+    return Finished{kExitDone, app.help(), {}};
+  } catch (const CLI::ParseError& error) {
+    const CLI::App* const command = Chosen(app);
+    if (command != nullptr) return UsageError(command->get_name(), Unexpected(error));
+    if (argc < 2)
+      return UsageError("", "a command is missing: scrape, ports, peers, status, probe");
+    return UsageError("", fmt::format("there is no option \"{}\" before a command", argv[1]));
+  }
+}
+
+}  // namespace rdmapulse::cli

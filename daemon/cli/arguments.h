@@ -1,0 +1,74 @@
+// The command line as values (design.md 5.1).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+
+#include "daemon/cli/api_client.h"
+#include "daemon/cli/probe_report.h"
+
+namespace rdmapulse::cli {
+
+// Exit codes of every command; `probe` adds 1: no reply.
+inline constexpr int kExitDone = 0;
+inline constexpr int kExitError = 2;
+
+// A command that asks the daemon.
+struct Daemon {
+  std::string socket = kDefaultSocket;
+  bool json = false;
+
+  bool operator==(const Daemon&) const = default;
+};
+
+struct ScrapeCommand {
+  std::optional<std::string> root;  // a recorded host (design.md 5.2); none: this host
+
+  bool operator==(const ScrapeCommand&) const = default;
+};
+
+struct PortsCommand {
+  Daemon daemon = {};
+
+  bool operator==(const PortsCommand&) const = default;
+};
+
+struct PeersCommand {
+  Daemon daemon = {};
+
+  bool operator==(const PeersCommand&) const = default;
+};
+
+struct StatusCommand {
+  Daemon daemon = {};
+  std::optional<bool> maintenance;  // set it first
+
+  bool operator==(const StatusCommand&) const = default;
+};
+
+struct ProbeCommand {
+  Daemon daemon = {};
+  ProbeTarget target = {};
+  std::uint32_t count = 0;  // 0: until interrupted
+  double interval_seconds = 1;
+
+  bool operator==(const ProbeCommand&) const = default;
+};
+
+// What the command line comes to when there is nothing to run: help, the version, or a usage error.
+struct Finished {
+  int exit_code = kExitDone;
+  std::string output;  // for standard output, with its end of line
+  std::string error;   // one sentence for standard error
+
+  bool operator==(const Finished&) const = default;
+};
+
+using Command =
+    std::variant<Finished, ScrapeCommand, PortsCommand, PeersCommand, StatusCommand, ProbeCommand>;
+
+Command ParseArguments(int argc, const char* const* argv);
+
+}  // namespace rdmapulse::cli

@@ -1,0 +1,16 @@
+// The commands: each does its work, prints it, and gives its exit code. The error is for standard
+// error, with exit code kExitError.
+#pragma once
+
+#include "daemon/base/result.h"
+#include "daemon/cli/arguments.h"
+
+namespace rdmapulse::cli {
+
+Result<int> Run(const ScrapeCommand& command);
+Result<int> Run(const PortsCommand& command);
+Result<int> Run(const PeersCommand& command);
+Result<int> Run(const StatusCommand& command);
+Result<int> Run(const ProbeCommand& command);
+
+}  // namespace rdmapulse::cli

@@ -1,0 +1,102 @@
+#include <algorithm>
+#include <boost/json/object.hpp>
+#include <boost/json/serialize.hpp>
+#include <chrono>
+#include <optional>
+#include <string>
+
+#include "daemon/cli/api_client.h"
+#include "daemon/cli/commands.h"
+#include "daemon/cli/interrupt.h"
+#include "daemon/cli/output.h"
+#include "daemon/cli/probe_report.h"
+
+namespace rdmapulse::cli {
+namespace {
+
+using std::chrono_literals::operator""s;
+
+ApiRequest RequestOf(const ProbeCommand& command) {
+  boost::json::object body = {{"peer", command.target.peer},
+                              {"op", probes::Name(command.target.op)},
+                              {"class", probes::Name(command.target.traffic_class)},
+                              {"interval", command.interval_seconds}};
+  if (command.count > 0) body["count"] = command.count;
+  return {.method = "POST", .target = "/api/v1/probe", .body = boost::json::serialize(body)};
+}
+
+// How long nothing may come before that is worth a line, and then again: a blocked probe has no
+// outcome yet, and a person who sees nothing thinks that the tool hangs.
+class Patience {
+ public:
+  explicit Patience(double interval_seconds)
+      : first_(std::max<Duration>(2s, std::chrono::duration_cast<Duration>(
+                                          2 * std::chrono::duration<double>(interval_seconds)))),
+        next_(first_) {}
+
+  Duration next() const { return next_; }
+  void Heard() {
+    waited_ = Duration::zero();
+    next_ = first_;
+  }
+  // Returns for how long nothing came by now.
+  Duration Waited() {
+    waited_ += next_;
+    next_ = std::min<Duration>(waited_, 60s);
+    return waited_;
+  }
+
+ private:
+  Duration first_;
+  Duration next_;
+  Duration waited_{};
+};
+
+// Takes lines until the series ends, is interrupted, or nobody reads the output.
+Result<void> Follow(ApiLines& lines, int interrupt_fd, Patience patience, ProbeReport& report) {
+  std::string line;
+  for (;;) {
+    const Result<ApiLines::Event> event = lines.Next(patience.next(), interrupt_fd, line);
+    if (!event) return tl::unexpected(event.error());
+    std::string text;
+    switch (*event) {
+      case ApiLines::Event::kEnd:
+      case ApiLines::Event::kInterrupted: return {};
+      case ApiLines::Event::kNothingYet: text = report.StillWaiting(patience.Waited()); break;
+      case ApiLines::Event::kLine: {
+        patience.Heard();
+        Result<std::string> added = report.AddLine(line);
+        if (!added) return tl::unexpected(added.error());
+        text = std::move(*added);
+        break;
+      }
+    }
+    const Result<Printed> printed = Print(text);
+    if (!printed) return tl::unexpected(printed.error());
+    if (*printed == Printed::kNobodyReads) return {};
+  }
+}
+
+}  // namespace
+
+Result<int> Run(const ProbeCommand& command) {
+  ProbeReport report(command.target, command.daemon.json);
+  Result<void> followed;
+  {
+    // Only while probes are out: afterwards Ctrl-C ends the program as it ends any other.
+    const Result<Interrupt> interrupt = Interrupt::Open();
+    if (!interrupt) return tl::unexpected(interrupt.error());
+    Result<ApiLines> lines = ApiLines::Start(command.daemon.socket, RequestOf(command));
+    if (!lines) return tl::unexpected(lines.error());
+    followed = Follow(*lines, interrupt->fd(), Patience(command.interval_seconds), report);
+  }
+  // A series that broke off still says what it saw; one that never began has nothing to sum up.
+  if (followed || report.summary().sent > 0) {
+    const Result<Printed> printed = Print(report.Finish());
+    if (!printed) return tl::unexpected(printed.error());
+  }
+  if (!followed) return tl::unexpected(followed.error());
+  return report.ExitCode();
+}
+
+}  // namespace rdmapulse::cli

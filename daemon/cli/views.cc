@@ -1,0 +1,174 @@
+#include "daemon/cli/views.h"
+
+#include <fmt/format.h>
+
+#include <boost/json/array.hpp>
+#include <boost/json/value.hpp>
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+#include "daemon/cli/json_fields.h"
+#include "daemon/cli/table.h"
+#include "daemon/cli/units.h"
+
+namespace rdmapulse::cli {
+namespace {
+
+namespace json = boost::json;
+
+std::string PortName(const json::object& object, std::string_view device, std::string_view port) {
+  const std::optional<std::string> name = TextField(object, device);
+  if (!name) return kUnknown;
+  return *name + "/" + CountOrDash(object, port);
+}
+
+// The objects of `array`; whatever else it holds is not ours to show.
+std::vector<const json::object*> Objects(const json::array& array) {
+  std::vector<const json::object*> objects;
+  for (const json::value& value : array) {
+    if (const json::object* const object = value.if_object()) objects.push_back(object);
+  }
+  return objects;
+}
+
+Result<const json::array*> Required(const json::object& object, std::string_view key) {
+  const json::array* const array = ArrayField(object, key);
+  if (array == nullptr) {
+    return Fail({"reading the daemon's answer: it has no list \"", key, "\""},
+                "are rdmapulse and rdmapulsed of the same version?");
+  }
+  return array;
+}
+
+Row PortRow(const json::object& port) {
+  std::string gid = TextOrDash(port, "gid");
+  if (const auto index = CountField(port, "gid_index")) gid += fmt::format(" ({})", *index);
+  return {
+      {PortName(port, "device", "port"), TextOrDash(port, "netdev"), TextOrDash(port, "protocol"),
+       TextOrDash(port, "state"), HumanRate(NumberField(port, "rate_bytes_per_second")), gid},
+      TextField(port, "gid_reason").value_or("")};
+}
+
+std::string Session(const json::object& peer) {
+  const std::optional<bool> up = BoolField(peer, "up");
+  return !up ? kUnknown : *up ? "up" : "NO";
+}
+
+// What the paths of all peers come to.
+struct Sum {
+  std::size_t peers = 0;
+  std::size_t up = 0;
+  std::size_t series = 0;
+  std::size_t overdue = 0;
+};
+
+void AppendNote(const std::string& more, std::string& note) {
+  if (!note.empty()) note += "; ";
+  note += more;
+}
+
+Row PathRow(const json::object& peer, const json::object& path, Sum& sum) {
+  const bool overdue = BoolField(path, "overdue").value_or(false);
+  ++sum.series;
+  if (overdue) ++sum.overdue;
+  const std::string outcome = TextOrDash(path, "last_outcome");
+  std::string note;
+  // What waits now matters more than what came back last; neither is dropped.
+  if (overdue && outcome != "ok") AppendNote("before that: " + outcome, note);
+  const std::optional<std::string> status = TextField(path, "last_status");
+  if (status && *status != "success") AppendNote("last status: " + *status, note);
+  if (const auto problem = TextField(path, "problem")) AppendNote(*problem, note);
+  return {{TextOrDash(peer, "peer"), Session(peer),
+           PortName(path, "device", "port") + ">" + PortName(path, "peer_device", "peer_port"),
+           TextOrDash(path, "class"), TextOrDash(path, "op"), TextOrDash(path, "qp_state"),
+           overdue ? "OVERDUE" : outcome, HumanSeconds(NumberField(path, "p50_seconds")),
+           HumanSeconds(NumberField(path, "p99_seconds"))},
+          note};
+}
+
+void AppendPeer(const json::object& peer, Sum& sum, std::vector<Row>& rows, std::string& problems) {
+  ++sum.peers;
+  if (BoolField(peer, "up").value_or(false)) ++sum.up;
+  if (const auto problem = TextField(peer, "problem")) {
+    problems += Wrap(
+        fmt::format("{} ({}): {}", TextOrDash(peer, "peer"), TextOrDash(peer, "address"), *problem),
+        0);
+  }
+  const json::array* const paths = ArrayField(peer, "paths");
+  if (paths == nullptr || paths->empty()) {
+    rows.push_back({{TextOrDash(peer, "peer"), Session(peer), "no path"}, ""});
+    return;
+  }
+  for (const json::object* const path : Objects(*paths)) {
+    rows.push_back(PathRow(peer, *path, sum));
+  }
+}
+
+std::string Count(std::size_t count, std::string_view one, std::string_view many) {
+  return fmt::format("{} {}", count, count == 1 ? one : many);
+}
+
+}  // namespace
+
+Result<std::string> PortsText(std::string_view text) {
+  const Result<json::object> answer = ParseObject(text, "the list of ports");
+  if (!answer) return tl::unexpected(answer.error());
+  const Result<const json::array*> ports = Required(*answer, "ports");
+  if (!ports) return tl::unexpected(ports.error());
+  if ((*ports)->empty()) return "This host has no RDMA ports.\n";
+  std::vector<Row> rows;
+  for (const json::object* const port : Objects(**ports)) rows.push_back(PortRow(*port));
+  return RenderTable(
+      {{"PORT"}, {"NETDEV"}, {"PROTOCOL"}, {"STATE"}, {"RATE", Align::kRight}, {"GID (INDEX)"}},
+      rows);
+}
+
+Result<std::string> PeersText(std::string_view text) {
+  const Result<json::object> answer = ParseObject(text, "the list of peers");
+  if (!answer) return tl::unexpected(answer.error());
+  const Result<const json::array*> peers = Required(*answer, "peers");
+  if (!peers) return tl::unexpected(peers.error());
+  if ((*peers)->empty()) return "No peers are configured, so nobody is probed.\n";
+  Sum sum;
+  std::vector<Row> rows;
+  std::string problems;
+  for (const json::object* const peer : Objects(**peers)) AppendPeer(*peer, sum, rows, problems);
+  return RenderTable({{"PEER"},
+                      {"UP"},
+                      {"PATH"},
+                      {"CLASS"},
+                      {"OP"},
+                      {"QP"},
+                      {"LAST"},
+                      {"P50", Align::kRight},
+                      {"P99", Align::kRight}},
+                     rows) +
+         problems +
+         fmt::format("{} of {} up; {}, {} overdue\n", sum.up, Count(sum.peers, "peer", "peers"),
+                     Count(sum.series, "probed path", "probed paths"), sum.overdue);
+}
+
+Result<std::string> StatusText(std::string_view text) {
+  const Result<json::object> answer = ParseObject(text, "the daemon's status");
+  if (!answer) return tl::unexpected(answer.error());
+  const json::object& status = *answer;
+  const std::optional<bool> maintenance = BoolField(status, "maintenance");
+  std::string running = HumanAge(NumberField(status, "uptime_seconds"));
+  if (const auto epoch = CountField(status, "epoch")) running += ", since " + HumanTime(epoch);
+  const std::vector<std::pair<std::string_view, std::string>> lines = {
+      {"host", TextOrDash(status, "host")},
+      {"version", TextOrDash(status, "version")},
+      {"running", running},
+      {"maintenance", !maintenance   ? kUnknown
+                      : *maintenance ? "ON"
+                                     : "off"},
+      {"RDMA devices", CountOrDash(status, "devices")},
+      {"peers up", CountOrDash(status, "peers_up") + " of " + CountOrDash(status, "peers")},
+  };
+  std::string out;
+  for (const auto& [name, value] : lines) out += fmt::format("{:<14}{}\n", name, value);
+  return out;
+}
+
+}  // namespace rdmapulse::cli
