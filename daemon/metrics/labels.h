@@ -12,10 +12,6 @@ namespace rdmapulse::metrics {
 
 using Labels = std::vector<prometheus::ClientMetric::Label>;
 
-// `text` with every byte that is not part of well-formed UTF-8 replaced by U+FFFD; Prometheus
-// refuses a whole scrape for one such byte.
-std::string CleanUtf8(std::string_view text);
-
 // Appends name="value" unless the value is empty: an empty label is a label that is not there.
 // `name` must be a valid label name that `labels` does not have.
 void Put(Labels& labels, std::string_view name, std::string_view value);
