@@ -1,0 +1,117 @@
+#include "daemon/cli/recorded_host.h"
+
+#include <gtest/gtest.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+namespace rdmapulse::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+class RecordedHostTest : public ::testing::Test {
+ protected:
+  RecordedHostTest()
+      : top_(fs::path(::testing::TempDir()) /
+             ::testing::UnitTest::GetInstance()->current_test_info()->name()) {
+    fs::create_directories(top_);
+  }
+  ~RecordedHostTest() override { fs::remove_all(top_); }
+
+  void Folder(const std::string& path) const { fs::create_directories(top_ / path); }
+  void File(const std::string& path, const std::string& text) const {
+    std::ofstream(top_ / path) << text;
+  }
+  std::string top() const { return top_; }
+  std::string Top(const std::string& path) const { return top_ / path; }
+  std::string ErrorText() const {
+    const auto host = OpenRecordedHost(top());
+    return host ? "no error; the folder is " + host->folder : host.error().Text();
+  }
+
+ private:
+  fs::path top_;
+};
+
+TEST_F(RecordedHostTest, IsAFolderWithAnyPart) {
+  Folder("sysfs");
+  Folder("ethtool-S");
+  Folder("logs");
+  EXPECT_EQ(OpenRecordedHost(top() + "/").value(),
+            (RecordedHost{"IsAFolderWithAnyPart", top() + "/", {}, {"ethtool-S", "sysfs"}}));
+}
+
+TEST_F(RecordedHostTest, HostFileGivesNameAndErrors) {
+  Folder("sysfs");
+  File("host.yaml",
+       "name: h1\nkernel: 6.1\nerrors:\n  sysfs/class/x: EINVAL\n  ethtool-S/eth0.txt: EIO\n");
+  EXPECT_EQ(OpenRecordedHost(top()).value(),
+            (RecordedHost{"h1", top(), {{"class/x", EINVAL}}, {"sysfs"}}));
+}
+
+TEST_F(RecordedHostTest, OfMomentsTheLastIsRead) {
+  for (const char* const moment : {"t0", "t2", "t10"}) Folder(std::string(moment) + "/sysfs");
+  Folder("t11");  // the recorder died before it wrote anything
+  File("host.yaml", "{name: h1, errors: {sysfs/a: EINVAL}}");
+  File("t10/host.yaml", "errors: {sysfs/b: EIO}");
+  EXPECT_EQ(OpenRecordedHost(top()).value(),
+            (RecordedHost{"h1", Top("t10"), {{"b", EIO}}, {"sysfs"}}));
+}
+
+TEST_F(RecordedHostTest, SeveralHostsAreNamed) {
+  Folder("h2/sysfs");
+  Folder("h1/t0/sysfs");
+  Folder("t0/sysfs");
+  Folder("notes");
+  EXPECT_EQ(ErrorText(), "reading " + top() + ": it holds several hosts: h1, h2; name one of them");
+}
+
+TEST_F(RecordedHostTest, ManyHostsAreNotAllNamed) {
+  for (int i = 10; i < 21; ++i) Folder("h" + std::to_string(i) + "/sysfs");
+  EXPECT_EQ(ErrorText(), "reading " + top() +
+                             ": it holds several hosts: h10, h11, h12, h13, h14, h15, h16, h17, "
+                             "h18, h19, …; name one of them");
+}
+
+TEST_F(RecordedHostTest, WhatIsNoHostIsAnError) {
+  EXPECT_EQ(ErrorText(), "reading " + top() +
+                             ": it is no recorded host: it has no sysfs/, ethtool-S/ or any other "
+                             "part of one");
+  EXPECT_EQ(OpenRecordedHost(top() + "/none").error().Text(),
+            "reading " + top() + "/none: No such file or directory");
+  File("file", "");
+  EXPECT_EQ(OpenRecordedHost(Top("file")).error().Text(),
+            "reading " + Top("file") + ": Not a directory");
+}
+
+TEST_F(RecordedHostTest, ABrokenHostFileIsAnError) {
+  Folder("sysfs");
+  File("host.yaml", "errors: [");
+  EXPECT_TRUE(ErrorText().starts_with("reading " + Top("host.yaml") + ": yaml-cpp: error at line"))
+      << ErrorText();
+  File("host.yaml", std::string((1U << 20) + 1, '#'));
+  EXPECT_EQ(ErrorText(), "reading " + Top("host.yaml") + ": it is larger than 1 MiB");
+}
+
+TEST(ParseHostFileTest, UnknownErrorsAreNamed) {
+  EXPECT_EQ(ParseHostFile("errors: {sysfs/a: EWRONG}", "x").error().Text(),
+            "reading x: the error of sysfs/a is \"EWRONG\"; write an errno's name, like EINVAL");
+  EXPECT_EQ(ParseHostFile("errors: [a]", "x").error().Text(),
+            "reading x: `errors` is not a map of paths to errors");
+  EXPECT_EQ(ParseHostFile("[a]", "x").error().Text(), "reading x: not a map of keys");
+}
+
+TEST(ParseHostFileTest, WhatIsNotSaidIsEmpty) {
+  EXPECT_EQ(ParseHostFile("", "x").value(), HostFile{});
+  EXPECT_EQ(ParseHostFile("kernel: 6.1\ninterval_s: 30\nerrors:\n", "x").value(), HostFile{});
+}
+
+TEST(ParseHostFileTest, HostileNestingIsAnError) {
+  EXPECT_FALSE(ParseHostFile(std::string(100000, '['), "x").has_value());
+}
+
+}  // namespace
+}  // namespace rdmapulse::cli

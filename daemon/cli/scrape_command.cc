@@ -1,0 +1,125 @@
+// scrape: this host's counters, or a recorded one's, read once; no daemon.
+#include <unistd.h>
+
+#include <array>
+#include <chrono>
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "collectors/collectors.h"
+#include "collectors/discovery.h"
+#include "collectors/ethtool_ioctl.h"
+#include "collectors/kernel_files.h"
+#include "collectors/rdma_netlink.h"
+#include "daemon/cli/commands.h"
+#include "daemon/cli/output.h"
+#include "daemon/cli/recorded_host.h"
+#include "daemon/metrics/families.h"
+#include "daemon/snapshot.h"
+
+namespace rdmapulse::cli {
+namespace {
+
+using collectors::KernelFiles;
+using collectors::Problem;
+
+// A host with many virtual functions can have hundreds of alike ones.
+constexpr std::size_t kProblemsShown = 10;
+
+void Warn(const std::string& sentence) {
+  std::fprintf(stderr, "rdmapulse scrape: %s\n", sentence.c_str());
+}
+
+// What was not found out about devices has no metric; a counter that could not be read has
+// (rdmapulse_collector_success).
+void ShowProblems(const std::vector<Problem>& problems) {
+  for (std::size_t i = 0; i < problems.size() && i < kProblemsShown; ++i) {
+    Warn("reading " + problems[i].name + ": " + problems[i].reason);
+  }
+  if (problems.size() > kProblemsShown) {
+    Warn(std::to_string(problems.size() - kProblemsShown) + " more files could not be read");
+  }
+}
+
+std::string HostName() {
+  std::array<char, 256> name{};
+  if (gethostname(name.data(), name.size() - 1) != 0) return {};
+  return name.data();
+}
+
+void Keep(collectors::Collection collection, Snapshot& snapshot) {
+  snapshot.collections.push_back(
+      std::make_shared<const collectors::Collection>(std::move(collection)));
+}
+
+// Discovers, and reads every device's own counters.
+Result<void> ReadSysfs(const KernelFiles& sysfs, bool live, Snapshot& snapshot) {
+  std::vector<Problem> problems;
+  auto devices = collectors::Discover(
+      sysfs, [](const std::string&) { return true; }, problems);
+  if (!devices) return tl::unexpected(devices.error());
+  snapshot.devices = std::move(*devices);
+  if (live) {
+    const auto listed = collectors::ListNetlinkDevices();
+    if (!listed) return tl::unexpected(listed.error());
+    collectors::MarkRemoved(snapshot.devices, *listed);
+  }
+  ShowProblems(problems);
+  for (const DeviceInfo& device : snapshot.devices) {
+    // The kernel waits for us to let go of a device that is being removed.
+    if (!device.present) continue;
+    Keep(collectors::DeviceCollector(sysfs, device).Collect(), snapshot);
+  }
+  return {};
+}
+
+Result<void> ReadLive(Snapshot& snapshot) {
+  snapshot.host = HostName();
+  const KernelFiles sysfs("/sys");
+  const Result<void> read = ReadSysfs(sysfs, true, snapshot);
+  if (!read) return read;
+  auto ethtool = collectors::KernelEthtool::Open();
+  if (!ethtool) return tl::unexpected(ethtool.error());
+  Keep(collectors::NetdevCollector(*ethtool).Collect(snapshot.devices), snapshot);
+  return {};
+}
+
+Result<void> ReadRecorded(const std::string& root, Snapshot& snapshot) {
+  Result<RecordedHost> host = OpenRecordedHost(root);
+  if (!host) return tl::unexpected(host.error());
+  snapshot.host = host->name;
+  bool has_sysfs = false;
+  for (const std::string& part : host->parts) {
+    if (part == "sysfs") {
+      has_sysfs = true;
+    } else {
+      Warn(host->folder + "/" + part + " is not read by this version");
+    }
+  }
+  if (!has_sysfs) {
+    Warn(host->folder + " has no sysfs/, so that no device is known");
+    return {};
+  }
+  const KernelFiles sysfs(host->folder + "/sysfs", collectors::Links::kInsideRoot,
+                          std::move(host->errors));
+  return ReadSysfs(sysfs, false, snapshot);
+}
+
+}  // namespace
+
+Result<int> Run(const ScrapeCommand& command) {
+  Snapshot snapshot;
+  snapshot.started = Clock::now();
+  const Result<void> read =
+      command.root ? ReadRecorded(*command.root, snapshot) : ReadLive(snapshot);
+  if (!read) return tl::unexpected(read.error());
+  snapshot.taken = Clock::now();
+  const Result<Printed> printed = Print(metrics::RenderText(snapshot));
+  if (!printed) return tl::unexpected(printed.error());
+  return kExitDone;
+}
+
+}  // namespace rdmapulse::cli
