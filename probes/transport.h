@@ -67,7 +67,6 @@ struct TransportPort {
 };
 
 struct Completion {
-  QpId qp = 0;
   std::uint64_t probe = 0;  // what Post was given
   Status status;
   TimePoint handled;  // T6: when the wake-up that found it began

@@ -144,10 +144,8 @@ void Fabric::Host::Attempt(const Try& attempt) {
 
 void Fabric::Host::Complete(const Try& attempt, int status) {
   if (!qps_.contains(attempt.qp) || !handlers_.completed) return;
-  handlers_.completed({.qp = attempt.qp,
-                       .probe = attempt.probe,
-                       .status = {.code = status},
-                       .handled = fabric_.now()});
+  handlers_.completed(
+      {.probe = attempt.probe, .status = {.code = status}, .handled = fabric_.now()});
 }
 
 void Fabric::Host::RequestConnect(const std::string& peer, const probes::ConnectRequest& request,

@@ -1,0 +1,434 @@
+#include "probes/verbs/device.h"
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <random>
+#include <span>
+#include <utility>
+
+#include "probes/verbs/rc_qp.h"
+
+namespace rdmapulse::verbs {
+namespace {
+
+using namespace std::chrono_literals;
+using boost::asio::posix::stream_descriptor;
+
+constexpr Duration kReopenAfter = 10s;
+constexpr Duration kSettle = 100ms;   // an address that is replaced sends two to four events
+constexpr Duration kLookEvery = 10s;  // an MTU that changes sends no event on rxe
+
+std::uint32_t RandomPsn() {
+  static std::minstd_rand random(std::random_device{}());
+  return static_cast<std::uint32_t>(random()) & 0xFFFFFFU;
+}
+
+std::string_view EventText(ibv_event_type type) {
+  switch (type) {
+    case IBV_EVENT_GID_CHANGE: return "its GID table changed";
+    case IBV_EVENT_PORT_ACTIVE: return "the port came up";
+    case IBV_EVENT_PORT_ERR: return "the port went down";
+    case IBV_EVENT_LID_CHANGE: return "its LID changed";
+    case IBV_EVENT_PKEY_CHANGE: return "its P_Key table changed";
+    default: return {};
+  }
+}
+
+}  // namespace
+
+Device::Device(boost::asio::io_context& loop, BlockingPool& pool, DeviceInfo info,
+               DeviceOptions options, Handlers handlers)
+    : loop_(loop),
+      pool_(pool),
+      info_(std::move(info)),
+      options_(std::move(options)),
+      handlers_(std::move(handlers)),
+      settle_(loop) {}
+
+// The device outlives its jobs (Transport keeps it until it is closed and jobs_ is 0).
+template <typename Work, typename Done>
+void Device::RunJob(Work work, Done done) {
+  ++jobs_;
+  pool_.Run(std::move(work), [this, done = std::move(done)](auto result) mutable {
+    --jobs_;
+    done(std::move(result));
+    FinishClose();
+  });
+}
+
+void Device::Open(TimePoint now) {
+  if (state_ != State::kClosed || now < retry_at_) return;
+  state_ = State::kOpening;
+  RunJob([info = info_,
+          options = options_] { return OpenForProbing(info, options.dev_root, options.cq_depth); },
+         [this](Result<OpenedDevice> opened) { AfterOpen(std::move(opened)); });
+}
+
+void Device::AfterOpen(Result<OpenedDevice> opened) {
+  if (!opened) {
+    const std::string problem = opened.error().Text();
+    if (problem != problem_) handlers_.journal("device " + info_.name + ": " + problem);
+    problem_ = problem;
+    retry_at_ = Clock::now() + kReopenAfter;
+    state_ = State::kClosed;
+    for (const PortInfo& port : info_.ports) {
+      handlers_.port_changed({info_.name, port.port}, problem_);
+    }
+    return;
+  }
+  open_ = std::move(opened->device);
+  facts_ = std::move(opened->facts);
+  refreshed_ = Clock::now();
+  if (state_ == State::kClosing) return;  // FinishClose follows
+  state_ = State::kOpen;
+  problem_.clear();
+  completions_.emplace(loop_, open_->channel->fd);
+  events_.emplace(loop_, open_->context->async_fd);
+  WatchCompletions();
+  WatchEvents();
+  handlers_.journal("device " + info_.name + ": open");
+  for (const PortFacts& port : facts_) handlers_.port_changed({info_.name, port.port}, "opened");
+}
+
+void Device::Close(const std::string& why) {
+  if (state_ == State::kClosed || state_ == State::kClosing) return;
+  const bool opening = state_ == State::kOpening;
+  state_ = State::kClosing;
+  problem_ = why;
+  settle_.cancel();
+  if (completions_) completions_->release();
+  if (events_) events_->release();
+  completions_.reset();
+  events_.reset();
+  if (!opening) handlers_.journal("device " + info_.name + ": closing: " + why);
+  for (const PortInfo& port : info_.ports) {
+    DropQps(port.port);
+    handlers_.port_changed({info_.name, port.port}, why);
+  }
+  FinishClose();
+}
+
+// The kernel is given everything back once nothing in the pool uses it any more.
+void Device::FinishClose() {
+  if (state_ != State::kClosing || jobs_ > 0) return;
+  if (!open_) {
+    state_ = State::kClosed;
+    return;
+  }
+  // Whatever is left came home doomed and is destroyed with the device.
+  for (auto& [id, entry] : qps_) open_->qps.push_back(std::move(entry.qp));
+  qps_.clear();
+  facts_.clear();
+  dirty_.clear();
+  auto last = std::make_unique<OpenDevice>(std::move(*open_));
+  open_.reset();
+  RunJob(
+      [last = std::move(last)]() mutable {
+        last.reset();
+        return true;
+      },
+      [this](bool) { handlers_.journal("device " + info_.name + ": closed"); });
+}
+
+void Device::Update(const DeviceInfo& info, TimePoint now) {
+  const bool changed = info != info_;
+  const bool more_ports = info.ports.size() != info_.ports.size();
+  info_ = info;
+  if (state_ != State::kOpen) return;
+  if (more_ports) {
+    Close("its ports changed");
+  } else if (changed || now - refreshed_ >= kLookEvery) {
+    Refresh();
+  }
+}
+
+void Device::SetFamily(probes::GidFamily family) {
+  if (family == options_.family) return;
+  options_.family = family;
+  for (const PortFacts& port : facts_) MarkDirty(port.port, "gid.family changed");
+}
+
+void Device::WatchCompletions() {
+  completions_->async_wait(stream_descriptor::wait_read,
+                           [this](const boost::system::error_code& error) {
+                             if (!error) OnCompletions();
+                           });
+}
+
+void Device::OnCompletions() {
+  const TimePoint handled = Clock::now();
+  std::vector<probes::Completion> found;
+  ibv_cq* cq = nullptr;
+  void* context = nullptr;
+  while (ibv_get_cq_event(open_->channel.get(), &cq, &context) == 0) {
+    ibv_ack_cq_events(cq, 1);  // destroying the CQ waits for these
+    PollCq(*cq, handled, found);
+  }
+  WatchCompletions();
+  // Handlers may close QPs and the device: nothing of ours is touched after them.
+  for (const probes::Completion& completion : found) handlers_.completed(completion);
+}
+
+void Device::PollCq(ibv_cq& cq, TimePoint handled, std::vector<probes::Completion>& found) {
+  // Arm, then poll: what lands in between is either polled now or raises the next event.
+  if (const int rc = ibv_req_notify_cq(&cq, 0); rc != 0) {
+    handlers_.journal(CheckVerb(rc, {"ibv_req_notify_cq on ", info_.name}).error().Text());
+  }
+  std::array<ibv_wc, 16> batch;
+  int count = 0;
+  while ((count = ibv_poll_cq(&cq, static_cast<int>(batch.size()), batch.data())) > 0) {
+    for (const ibv_wc& wc : std::span(batch).first(static_cast<std::size_t>(count))) {
+      found.push_back({.probe = wc.wr_id,
+                       .status = {.code = wc.status, .vendor_error = wc.vendor_err},
+                       .handled = handled});
+    }
+  }
+}
+
+void Device::WatchEvents() {
+  events_->async_wait(stream_descriptor::wait_read, [this](const boost::system::error_code& error) {
+    if (!error) OnEvents();
+  });
+}
+
+void Device::OnEvents() {
+  ibv_async_event event{};
+  while (events_ && ibv_get_async_event(open_->context.get(), &event) == 0) {
+    OnEvent(event);
+    ibv_ack_async_event(&event);
+  }
+  if (events_) WatchEvents();
+}
+
+void Device::OnEvent(const ibv_async_event& event) {
+  if (const std::string_view what = EventText(event.event_type); !what.empty()) {
+    MarkDirty(static_cast<std::uint32_t>(event.element.port_num), std::string(what));
+    return;
+  }
+  const std::string name = ibv_event_type_str(event.event_type);
+  handlers_.journal("device " + info_.name + ": event: " + name);
+  if (event.event_type == IBV_EVENT_DEVICE_FATAL || event.event_type == IBV_EVENT_CQ_ERR) {
+    // After it the event must still be acknowledged, so the device closes in its own turn.
+    boost::asio::post(loop_, [this, name] { Close(name); });
+  }
+}
+
+void Device::MarkDirty(std::uint32_t port, const std::string& why) {
+  handlers_.journal("port " + PortId{info_.name, port}.Text() + ": " + why);
+  dirty_[port] = why;
+  settle_.expires_after(kSettle);
+  settle_.async_wait([this](const boost::system::error_code& error) {
+    if (!error && state_ == State::kOpen) Refresh();
+  });
+}
+
+void Device::Refresh() {
+  if (refreshing_) return;
+  refreshing_ = true;
+  RunJob([context = open_->context.get(), info = info_] { return QueryPorts(*context, info); },
+         [this](std::vector<PortFacts> facts) { AfterRefresh(std::move(facts)); });
+}
+
+void Device::AfterRefresh(std::vector<PortFacts> facts) {
+  refreshing_ = false;
+  if (state_ != State::kOpen) return;
+  refreshed_ = Clock::now();
+  std::map<std::uint32_t, std::string> changed = std::exchange(dirty_, {});
+  for (const PortFacts& port : facts) {
+    const PortFacts* const before = FactsOf(port.port);
+    if (before == nullptr || *before != port) changed.try_emplace(port.port, "its facts changed");
+  }
+  facts_ = std::move(facts);
+  // A QP holds its GID's entry: after any event on the port it may be dead although the same GID is
+  // there again (soft-roce.md D, E, question 9).
+  for (const auto& [port, why] : changed) DropQps(port);
+  for (const auto& [port, why] : changed) handlers_.port_changed({info_.name, port}, why);
+}
+
+std::vector<probes::TransportPort> Device::Ports() const {
+  std::vector<probes::TransportPort> ports;
+  for (const PortInfo& discovered : info_.ports) {
+    probes::TransportPort port;
+    port.id = {info_.name, discovered.port};
+    port.protocol = discovered.protocol;
+    port.reason = problem_.empty() ? "the device is being opened" : problem_;
+    port.qps = QpsOn(discovered.port);
+    const PortFacts* const facts = state_ == State::kOpen ? FactsOf(discovered.port) : nullptr;
+    if (facts != nullptr) {
+      const probes::GidChoice choice =
+          probes::ChooseGid(facts->gids, facts->link_layer, options_.family);
+      port.reason = choice.reason;
+      port.mtu_bytes = facts->mtu_bytes;
+      if (choice.entry) {
+        port.gid = choice.entry->gid;
+        port.gid_index = choice.entry->index;
+      }
+      if (discovered.protocol == Protocol::kIwarp) {
+        port.reason = "iWARP needs librdmacm, which this version does not use";
+      } else if (!facts->active) {
+        port.reason = "the port is down";
+      } else {
+        port.usable = choice.entry.has_value();
+      }
+    }
+    ports.push_back(std::move(port));
+  }
+  return ports;
+}
+
+void Device::OpenQp(probes::QpId id, const PortId& port, const Gid& towards,
+                    const probes::QpAttributes& attributes, probes::Transport::Opened opened) {
+  const PortFacts* const facts = state_ == State::kOpen ? FactsOf(port.port) : nullptr;
+  const OpenPort* const place = facts != nullptr ? PortOf(port.port) : nullptr;
+  if (place == nullptr) {
+    opened(Fail({port.Text(), " is not open"}));
+    return;
+  }
+  const probes::GidChoice choice =
+      probes::ChooseGidTowards(facts->gids, facts->link_layer, options_.family, towards);
+  if (!choice.entry || choice.entry->index > 0xFF) {
+    opened(Fail({"no usable GID on ", port.Text(), ": ",
+                 choice.entry ? "its index is over 255, which no QP can name" : choice.reason}));
+    return;
+  }
+  if (QpsOn(port.port) >= static_cast<std::uint32_t>(options_.cq_depth)) {
+    opened(Fail({"the completion queue of ", port.Text(), " has no room for one more QP"},
+                "restart rdmapulsed after raising budget.qps_per_nic"));
+    return;
+  }
+  QpEntry& entry = qps_[id];
+  entry.gid = *choice.entry;
+  entry.attributes = attributes;
+  entry.in_job = true;
+  const auto discovered =
+      std::find_if(info_.ports.begin(), info_.ports.end(),
+                   [&port](const PortInfo& candidate) { return candidate.port == port.port; });
+  entry.here = {.port = port,
+                .protocol = discovered->protocol,
+                .gid = choice.entry->gid,
+                .lid = facts->lid,
+                .psn = RandomPsn(),
+                .mtu_bytes = facts->mtu_bytes,
+                .buffer_address = reinterpret_cast<std::uintptr_t>(place->buffer.get()),
+                .buffer_rkey = place->mr->rkey,
+                .buffer_bytes = kBufferBytes};
+  RunJob(
+      [place = QpPlace{open_->pd.get(), place->cq.get(), port.port}] { return CreateInit(place); },
+      [this, id, opened = std::move(opened)](Result<Qp> qp) {
+        AfterCreate(id, opened, std::move(qp));
+      });
+}
+
+void Device::AfterCreate(probes::QpId id, const probes::Transport::Opened& opened, Result<Qp> qp) {
+  const auto found = qps_.find(id);
+  QpEntry& entry = found->second;
+  entry.in_job = false;
+  if (!qp || entry.doomed) {
+    if (qp) DestroyQp(std::move(*qp));
+    qps_.erase(found);
+    if (qp) {
+      opened(Fail({"the port changed while a QP was made"}));
+    } else {
+      opened(tl::unexpected(qp.error()));
+    }
+    return;
+  }
+  entry.qp = std::move(*qp);
+  entry.here.qpn = entry.qp->qp_num;
+  opened(std::pair(id, entry.here));
+}
+
+void Device::ConnectQp(probes::QpId id, const probes::QpEndpoint& remote,
+                       probes::Transport::Connected connected) {
+  const auto found = qps_.find(id);
+  if (found == qps_.end() || found->second.in_job || found->second.doomed) {
+    connected(Fail({"the QP is gone: its port changed"}));
+    return;
+  }
+  QpEntry& entry = found->second;
+  entry.there = remote;
+  entry.in_job = true;
+  RunJob([request = RtsRequest{entry.qp.get(), entry.gid, entry.here, remote,
+                               entry.attributes}] { return MoveToRts(request); },
+         [this, id, connected = std::move(connected)](Result<void> moved) {
+           AfterConnect(id, connected, std::move(moved));
+         });
+}
+
+void Device::AfterConnect(probes::QpId id, const probes::Transport::Connected& connected,
+                          Result<void> moved) {
+  const auto found = qps_.find(id);
+  QpEntry& entry = found->second;
+  entry.in_job = false;
+  if (entry.doomed) {
+    DestroyQp(std::move(entry.qp));
+    qps_.erase(found);
+    connected(Fail({"the QP is gone: its port changed"}));
+    return;
+  }
+  connected(std::move(moved));
+}
+
+Result<void> Device::Post(probes::QpId id, probes::Op op, std::uint64_t probe) {
+  const auto found = qps_.find(id);
+  if (found == qps_.end() || found->second.in_job || found->second.doomed) {
+    return Fail({"the QP is gone: its port changed"});
+  }
+  QpEntry& entry = found->second;
+  return PostProbe(*entry.qp, *PortOf(entry.here.port.port)->mr, entry.there, op, probe);
+}
+
+void Device::CloseQp(probes::QpId id) {
+  const auto found = qps_.find(id);
+  if (found == qps_.end()) return;
+  if (found->second.in_job) {
+    found->second.doomed = true;
+    return;
+  }
+  DestroyQp(std::move(found->second.qp));
+  qps_.erase(found);
+}
+
+// A destroy waits for the driver, some milliseconds on a NIC: not on the loop.
+void Device::DestroyQp(Qp qp) {
+  if (state_ != State::kOpen) {
+    open_->qps.push_back(std::move(qp));
+    return;
+  }
+  RunJob(
+      [qp = std::move(qp)]() mutable {
+        qp.reset();
+        return true;
+      },
+      [](bool) {});
+}
+
+void Device::DropQps(std::uint32_t port) {
+  std::vector<probes::QpId> ids;
+  for (const auto& [id, entry] : qps_) {
+    if (entry.here.port.port == port) ids.push_back(id);
+  }
+  for (const probes::QpId id : ids) CloseQp(id);
+}
+
+const PortFacts* Device::FactsOf(std::uint32_t port) const {
+  const auto found = std::find_if(facts_.begin(), facts_.end(),
+                                  [port](const PortFacts& facts) { return facts.port == port; });
+  return found == facts_.end() ? nullptr : &*found;
+}
+
+const OpenPort* Device::PortOf(std::uint32_t port) const {
+  if (!open_) return nullptr;
+  const auto found = std::find_if(open_->ports.begin(), open_->ports.end(),
+                                  [port](const OpenPort& open) { return open.port == port; });
+  return found == open_->ports.end() ? nullptr : &*found;
+}
+
+std::uint32_t Device::QpsOn(std::uint32_t port) const {
+  return static_cast<std::uint32_t>(std::count_if(qps_.begin(), qps_.end(), [port](const auto& qp) {
+    return qp.second.here.port.port == port;
+  }));
+}
+
+}  // namespace rdmapulse::verbs

@@ -1,0 +1,123 @@
+// The loop's side of one RDMA device: opens it, follows its events, makes and connects QPs, finds
+// completions, and lets go of it when it is being removed. Loop thread only; what may block goes to
+// the pool, and the device outlives every such job.
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "daemon/base/blocking_pool.h"
+#include "daemon/base/device_info.h"
+#include "daemon/base/time.h"
+#include "probes/gid_choice.h"
+#include "probes/transport.h"
+#include "probes/verbs/open_device.h"
+
+namespace rdmapulse::verbs {
+
+struct DeviceOptions {
+  std::string dev_root = "/dev/infiniband";
+  int cq_depth = 256;  // the most QPs a port can have: one probe is out on each
+  probes::GidFamily family = probes::GidFamily::kAny;
+};
+
+class Device {
+ public:
+  enum class State { kOpening, kOpen, kClosing, kClosed };
+
+  struct Handlers {
+    std::function<void(const probes::Completion&)> completed;
+    // QPs of the port are gone, or its facts are new.
+    std::function<void(const PortId&, const std::string& why)> port_changed;
+    std::function<void(const std::string&)> journal;
+  };
+
+  Device(boost::asio::io_context& loop, BlockingPool& pool, DeviceInfo info, DeviceOptions options,
+         Handlers handlers);
+  Device(const Device&) = delete;
+  Device& operator=(const Device&) = delete;
+
+  State state() const { return state_; }
+  // Opens it; a failure is shown in Ports and tried again by the next call after 10 s.
+  void Open(TimePoint now);
+  // Everything is given back to the kernel, off the loop; QPs that are being made first come home.
+  void Close(const std::string& why);
+  // What discovery says now; a changed port is looked at again.
+  void Update(const DeviceInfo& info, TimePoint now);
+  void SetFamily(probes::GidFamily family);
+
+  std::vector<probes::TransportPort> Ports() const;
+  void OpenQp(probes::QpId id, const PortId& port, const Gid& towards,
+              const probes::QpAttributes& attributes, probes::Transport::Opened opened);
+  void ConnectQp(probes::QpId id, const probes::QpEndpoint& remote,
+                 probes::Transport::Connected connected);
+  Result<void> Post(probes::QpId id, probes::Op op, std::uint64_t probe);
+  void CloseQp(probes::QpId id);
+
+ private:
+  struct QpEntry {
+    Qp qp;
+    probes::GidEntry gid;
+    probes::QpEndpoint here;
+    probes::QpEndpoint there;
+    probes::QpAttributes attributes;
+    bool in_job = false;  // the pool works on it
+    bool doomed = false;  // to be destroyed when it comes back
+  };
+
+  template <typename Work, typename Done>
+  void RunJob(Work work, Done done);
+  void AfterOpen(Result<OpenedDevice> opened);
+  void WatchCompletions();
+  void WatchEvents();
+  void OnCompletions();
+  void PollCq(ibv_cq& cq, TimePoint handled, std::vector<probes::Completion>& found);
+  void OnEvents();
+  void OnEvent(const ibv_async_event& event);
+  void MarkDirty(std::uint32_t port, const std::string& why);
+  void Refresh();
+  void AfterRefresh(std::vector<PortFacts> facts);
+  void AfterCreate(probes::QpId id, const probes::Transport::Opened& opened, Result<Qp> qp);
+  void AfterConnect(probes::QpId id, const probes::Transport::Connected& connected,
+                    Result<void> moved);
+  void DestroyQp(Qp qp);
+  void DropQps(std::uint32_t port);
+  void FinishClose();
+  const PortFacts* FactsOf(std::uint32_t port) const;
+  const OpenPort* PortOf(std::uint32_t port) const;
+  std::uint32_t QpsOn(std::uint32_t port) const;
+
+  boost::asio::io_context& loop_;
+  BlockingPool& pool_;
+  DeviceInfo info_;
+  DeviceOptions options_;
+  Handlers handlers_;
+
+  State state_ = State::kClosed;
+  std::string problem_;  // why it is not open
+  TimePoint retry_at_;   // closed after a failure: not before
+  TimePoint refreshed_;
+  int jobs_ = 0;  // out in the pool; the device is not given back before they are home
+  std::optional<OpenDevice> open_;
+  std::vector<PortFacts> facts_;
+  std::map<probes::QpId, QpEntry> qps_;
+  std::map<std::uint32_t, std::string>
+      dirty_;  // ports with an event since the last look, and which
+  bool refreshing_ = false;
+  // Released, never closed, by the destructor: the channel and the context own their descriptors.
+  std::optional<boost::asio::posix::stream_descriptor> completions_;
+  std::optional<boost::asio::posix::stream_descriptor> events_;
+  boost::asio::steady_timer settle_;  // events come in bursts
+};
+
+}  // namespace rdmapulse::verbs

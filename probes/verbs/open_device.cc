@@ -1,0 +1,159 @@
+#include "probes/verbs/open_device.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <optional>
+#include <utility>
+
+namespace rdmapulse::verbs {
+namespace {
+
+struct FreeDeviceList {
+  void operator()(ibv_device** list) const noexcept { ibv_free_device_list(list); }
+};
+
+constexpr std::string_view kNodeAdvice =
+    "run rdmapulsed as a user that may read and write it (the shipped unit does, by DeviceAllow)";
+constexpr std::string_view kMemlockAdvice =
+    "the locked-memory limit is too low: raise LimitMEMLOCK in the unit, or ulimit -l";
+
+// Asked before ibv_open_device: that can take 5 s over a node it may not open, and says ENOENT.
+Result<void> CheckNode(const DeviceInfo& info, const std::string& dev_root) {
+  if (info.uverbs.empty()) return {};
+  const std::string node = dev_root + "/" + info.uverbs;
+  if (access(node.c_str(), R_OK | W_OK) == 0) return {};
+  const int code = errno;
+  return Fail(code, {"opening ", node, " for ", info.name},
+              code == ENOENT ? "load ib_uverbs and see that udev makes the node" : kNodeAdvice);
+}
+
+Result<Context> OpenContext(const DeviceInfo& info) {
+  int count = 0;
+  const std::unique_ptr<ibv_device*, FreeDeviceList> list(ibv_get_device_list(&count));
+  if (list == nullptr) return Fail(errno, {"ibv_get_device_list for ", info.name});
+  for (int i = 0; i < count; ++i) {
+    ibv_device* const device = list.get()[i];
+    if (info.name != ibv_get_device_name(device)) continue;
+    Context context(ibv_open_device(device));
+    if (context == nullptr) return Fail(errno, {"ibv_open_device on ", info.name});
+    return context;
+  }
+  return Fail({"libibverbs does not know ", info.name},
+              "install its provider (Debian: ibverbs-providers)");
+}
+
+Result<void> SetNonBlocking(int fd, std::string_view what, const std::string& name) {
+  const int flags = fcntl(fd, F_GETFL);
+  if (flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0) {
+    return Fail(errno, {"making the ", what, " of ", name, " non-blocking"});
+  }
+  return {};
+}
+
+Result<OpenPort> MakePort(OpenDevice& device, const DeviceInfo& info, std::uint32_t number,
+                          int cq_depth) {
+  OpenPort port;
+  port.port = number;
+  port.buffer.reset(static_cast<std::byte*>(std::aligned_alloc(kBufferBytes, kBufferBytes)));
+  if (port.buffer == nullptr) return Fail(ENOMEM, {"allocating a probe buffer for ", info.name});
+  std::memset(port.buffer.get(), 0, kBufferBytes);
+  port.mr.reset(
+      ibv_reg_mr(device.pd.get(), port.buffer.get(), kBufferBytes,
+                 IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ));
+  if (port.mr == nullptr) {
+    const int code = errno;
+    const bool memlock = code == ENOMEM || code == EPERM;
+    return Fail(code, {"ibv_reg_mr of 4096 bytes on ", info.name},
+                memlock ? kMemlockAdvice : std::string_view());
+  }
+  port.cq.reset(ibv_create_cq(device.context.get(), cq_depth, nullptr, device.channel.get(), 0));
+  if (port.cq == nullptr) {
+    const int code = errno;
+    return Fail(code, {"ibv_create_cq of ", std::to_string(cq_depth), " on ", info.name},
+                code == ENOMEM ? kMemlockAdvice : std::string_view());
+  }
+  const Result<void> armed =
+      CheckVerb(ibv_req_notify_cq(port.cq.get(), 0), {"ibv_req_notify_cq on ", info.name});
+  if (!armed) return tl::unexpected(armed.error());
+  return port;
+}
+
+GidType TypeOf(std::uint32_t gid_type) {
+  switch (gid_type) {
+    case IBV_GID_TYPE_ROCE_V1: return GidType::kRoceV1;
+    case IBV_GID_TYPE_ROCE_V2: return GidType::kRoceV2;
+    default: return GidType::kIb;
+  }
+}
+
+std::uint32_t MtuBytes(ibv_mtu mtu) { return mtu == 0 ? 0 : 128U << static_cast<unsigned>(mtu); }
+
+PortFacts FactsOf(ibv_context& context, std::uint32_t number) {
+  PortFacts facts;
+  facts.port = number;
+  ibv_port_attr attr{};
+  if (ibv_query_port(&context, static_cast<std::uint8_t>(number), &attr) != 0) return facts;
+  facts.link_layer =
+      attr.link_layer == IBV_LINK_LAYER_ETHERNET ? LinkLayer::kEthernet : LinkLayer::kInfiniband;
+  facts.active = attr.state == IBV_PORT_ACTIVE;
+  facts.mtu_bytes = MtuBytes(attr.active_mtu);
+  facts.lid = attr.lid;
+  return facts;
+}
+
+}  // namespace
+
+std::vector<PortFacts> QueryPorts(ibv_context& context, const DeviceInfo& info) {
+  std::vector<PortFacts> facts;
+  for (const PortInfo& port : info.ports) facts.push_back(FactsOf(context, port.port));
+
+  // The table of a NIC with many VLANs has some hundreds of entries; rxe's has 1024 slots.
+  std::vector<ibv_gid_entry> table(1024);
+  const ssize_t count = ibv_query_gid_table(&context, table.data(), table.size(), 0);
+  for (ssize_t i = 0; i < count; ++i) {
+    const ibv_gid_entry& entry = table[static_cast<std::size_t>(i)];
+    const auto port = std::find_if(
+        facts.begin(), facts.end(),
+        [&entry](const PortFacts& candidate) { return candidate.port == entry.port_num; });
+    if (port == facts.end()) continue;
+    probes::GidEntry gid{.index = entry.gid_index, .gid = {}, .type = TypeOf(entry.gid_type)};
+    std::memcpy(gid.gid.bytes.data(), entry.gid.raw, gid.gid.bytes.size());
+    port->gids.push_back(gid);
+  }
+  return facts;
+}
+
+Result<OpenedDevice> OpenForProbing(const DeviceInfo& info, const std::string& dev_root,
+                                    int cq_depth) {
+  if (const Result<void> node = CheckNode(info, dev_root); !node) {
+    return tl::unexpected(node.error());
+  }
+  OpenedDevice opened;
+  OpenDevice& device = opened.device;
+  Result<Context> context = OpenContext(info);
+  if (!context) return tl::unexpected(context.error());
+  device.context = std::move(*context);
+  device.pd.reset(ibv_alloc_pd(device.context.get()));
+  if (device.pd == nullptr) return Fail(errno, {"ibv_alloc_pd on ", info.name});
+  device.channel.reset(ibv_create_comp_channel(device.context.get()));
+  if (device.channel == nullptr) return Fail(errno, {"ibv_create_comp_channel on ", info.name});
+  for (const auto& [fd, what] : {std::pair(device.channel->fd, "completion channel"),
+                                 std::pair(device.context->async_fd, "event queue")}) {
+    if (const Result<void> set = SetNonBlocking(fd, what, info.name); !set) {
+      return tl::unexpected(set.error());
+    }
+  }
+  for (const PortInfo& port : info.ports) {
+    Result<OpenPort> made = MakePort(device, info, port.port, cq_depth);
+    if (!made) return tl::unexpected(made.error());
+    device.ports.push_back(std::move(*made));
+  }
+  opened.facts = QueryPorts(*device.context, info);
+  return opened;
+}
+
+}  // namespace rdmapulse::verbs

@@ -1,0 +1,66 @@
+// A device opened for probing: everything that is made once, and how it is made. Every call here
+// may block and runs off the loop.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "daemon/base/device_info.h"
+#include "daemon/base/result.h"
+#include "probes/gid_choice.h"
+#include "probes/verbs/handles.h"
+
+namespace rdmapulse::verbs {
+
+// What the driver says of a port now.
+struct PortFacts {
+  std::uint32_t port = 1;
+  LinkLayer link_layer = LinkLayer::kUnknown;
+  bool active = false;
+  std::uint32_t mtu_bytes = 0;
+  std::uint32_t lid = 0;
+  std::vector<probes::GidEntry> gids;
+
+  bool operator==(const PortFacts&) const = default;
+};
+
+struct FreeBytes {
+  void operator()(std::byte* bytes) const noexcept { std::free(bytes); }
+};
+
+// The only memory a peer can reach: one page, of which 64 bytes are ever used (Op's payloads).
+inline constexpr std::size_t kBufferBytes = 4096;
+
+// Members are destroyed bottom up, which is the order verbs asks for.
+struct OpenPort {
+  std::uint32_t port = 1;
+  std::unique_ptr<std::byte, FreeBytes> buffer;
+  Mr mr;
+  Cq cq;
+};
+
+struct OpenDevice {
+  Context context;
+  Pd pd;
+  CompChannel channel;  // one for all the device's CQs
+  std::vector<OpenPort> ports;
+  std::vector<Qp> qps;  // those that end with the device
+};
+
+struct OpenedDevice {
+  OpenDevice device;
+  std::vector<PortFacts> facts;
+};
+
+// `cq_depth`: the most work requests outstanding on a port. Fails with advice when /dev/infiniband
+// is closed to us or the memory lock limit is too low.
+Result<OpenedDevice> OpenForProbing(const DeviceInfo& info, const std::string& dev_root,
+                                    int cq_depth);
+
+// In order of `info`'s ports. A port whose query fails is inactive and without GIDs.
+std::vector<PortFacts> QueryPorts(ibv_context& context, const DeviceInfo& info);
+
+}  // namespace rdmapulse::verbs

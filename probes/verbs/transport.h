@@ -1,0 +1,59 @@
+// probes::Transport on real devices, through libibverbs. Loop thread only.
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "daemon/base/blocking_pool.h"
+#include "daemon/base/device_info.h"
+#include "daemon/base/time.h"
+#include "probes/transport.h"
+#include "probes/verbs/device.h"
+
+namespace rdmapulse::verbs {
+
+class VerbsTransport : public probes::Transport {
+ public:
+  struct Options {
+    DeviceOptions device;
+    std::function<bool(const PortId&)> ignored;  // ports that are not to be probed
+    std::function<void(const std::string&)> journal;
+  };
+
+  VerbsTransport(boost::asio::io_context& loop, Options options);
+
+  // What discovery found: opens what is new, lets go of what went or is being removed. A device
+  // that is gone keeps its place in Ports, unusable, so that the others' pairing does not shift.
+  void SetDevices(const std::vector<DeviceInfo>& devices, TimePoint now);
+  void SetFamily(probes::GidFamily family);
+  // Closes all; the loop ends when the kernel has everything back.
+  void Stop();
+
+  void SetHandlers(Handlers handlers) override { handlers_ = std::move(handlers); }
+  std::vector<probes::TransportPort> Ports() const override;
+  void Open(const PortId& port, const Gid& towards, const probes::QpAttributes& attributes,
+            Opened opened) override;
+  void Connect(probes::QpId qp, const probes::QpEndpoint& remote, Connected connected) override;
+  Result<void> Post(probes::QpId qp, probes::Op op, std::uint64_t probe) override;
+  void Close(probes::QpId qp) override;
+
+ private:
+  Device* DeviceOf(probes::QpId qp);
+  Device::Handlers DeviceHandlers();
+
+  boost::asio::io_context& loop_;
+  Options options_;
+  BlockingPool pool_;
+  Handlers handlers_;
+  bool stopping_ = false;
+  probes::QpId last_qp_ = 0;
+  std::map<std::string, std::unique_ptr<Device>> devices_;
+  std::unordered_map<probes::QpId, Device*> qps_;
+};
+
+}  // namespace rdmapulse::verbs
