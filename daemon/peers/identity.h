@@ -1,0 +1,29 @@
+// Who an inbound connection is: its source address among the peers', and the name in its hello
+// where several peers share one address. Pure.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "daemon/base/result.h"
+
+namespace rdmapulse::peers {
+
+class Identity {
+ public:
+  // `addresses` as text, IPv4-mapped ones as IPv4 (Plain in host_port.h); replaces earlier ones.
+  void Set(const std::string& peer, const std::vector<std::string>& addresses);
+  void Remove(const std::string& peer);
+
+  bool Known(const std::string& address) const { return peers_.contains(address); }
+  // The peer's configured name. A host behind an address that only one peer has may call itself
+  // what it likes.
+  Result<std::string> Find(const std::string& address, const std::string& hello_host) const;
+
+ private:
+  std::map<std::string, std::set<std::string>> peers_;  // by address; none is empty
+};
+
+}  // namespace rdmapulse::peers

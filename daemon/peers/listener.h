@@ -1,0 +1,82 @@
+// Lets configured peers in: accepts, asks who it is, and hands over. Loop thread only.
+//
+// A shared_ptr holds it because its coroutine outlives Stop() until the accept is cancelled.
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "daemon/base/result.h"
+#include "daemon/peers/identity.h"
+#include "daemon/peers/options.h"
+#include "daemon/peers/rate_limit.h"
+#include "daemon/peers/session.h"
+
+namespace rdmapulse::peers {
+
+// What became of inbound connections since the start.
+struct InboundCounts {
+  std::uint64_t accepted = 0;  // all of them
+  std::uint64_t unknown = 0;   // closed unread: the source address is no peer's
+  std::uint64_t full = 0;      // closed unread: too many had not said hello
+  std::uint64_t refused = 0;   // their hello was missing, broken, or of nobody that we know
+
+  bool operator==(const InboundCounts&) const = default;
+};
+
+class ListenerUser {
+ public:
+  virtual ~ListenerUser() = default;
+  // A hello of the configured peer `name` came on `session`.
+  virtual void OnPeerHello(const std::string& name, Session& session, const Hello& hello) = 0;
+  // A connection from `name`'s address, if only one peer has it, ended before that.
+  virtual void OnInboundFailed(const std::string& name, const std::string& why) = 0;
+};
+
+class Listener : public SessionOwner, public std::enable_shared_from_this<Listener> {
+ public:
+  Listener(boost::asio::io_context& io, const Options& options, const Identity& identity,
+           ListenerUser& user);
+
+  // Listens on options.listen. An error names the address and what to do.
+  Result<void> Open();
+  void Start();
+  void Stop();
+
+  std::uint16_t port() const;  // 0: not listening
+  // The one address that we listen on; nullopt: all of them.
+  std::optional<boost::asio::ip::address> address() const { return address_; }
+  const InboundCounts& counts() const { return counts_; }
+
+  // SessionOwner, of those that have not said hello.
+  void OnHello(Session& session, const Hello& hello) override;
+  void OnMessage(Session&, const Message&) override {}
+  void OnPong(Session&, Duration, TimePoint) override {}
+  bool Preferred(const Session&, TimePoint) const override { return false; }
+  void OnClosed(Session& session, const std::string& why) override;
+
+ private:
+  boost::asio::awaitable<void> Run(std::shared_ptr<Listener> self);
+  void OnAccepted(boost::asio::ip::tcp::socket socket, TimePoint now);
+  Result<std::vector<boost::asio::ip::tcp::endpoint>> Endpoints() const;
+  boost::system::error_code OpenOn(const boost::asio::ip::tcp::endpoint& endpoint);
+
+  const Options& options_;
+  const Identity& identity_;
+  ListenerUser* user_;  // null once stopped
+  boost::asio::ip::tcp::acceptor acceptor_;
+  boost::asio::steady_timer timer_;
+  std::optional<boost::asio::ip::address> address_;
+  std::vector<std::shared_ptr<Session>> waiting_;
+  InboundCounts counts_;
+  OncePer<std::string> logged_;
+};
+
+}  // namespace rdmapulse::peers
