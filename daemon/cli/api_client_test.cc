@@ -1,11 +1,17 @@
 #include "daemon/cli/api_client.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <linux/capability.h>
 #include <sys/eventfd.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <chrono>
-#include <thread>
 
 #include "daemon/base/unique_fd.h"
 #include "daemon/cli/fake_daemon.h"
@@ -94,6 +100,39 @@ TEST(AskTest, SaysWhyThereIsNoDaemonAndWhatToDo) {
             "asking the daemon at none.sock: No such file or directory; is rdmapulsed running? "
             "See: systemctl status rdmapulsed; another path: --socket PATH");
   EXPECT_EQ(Ask(std::string(200, 'x'), {}).error().code, std::errc::filename_too_long);
+}
+
+// Without the capability by which root ignores modes. The child says what it was told.
+std::string ToldWithoutPrivilege(const std::string& path) {
+  std::array<int, 2> ends{};
+  EXPECT_EQ(pipe2(ends.data(), O_CLOEXEC), 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
+    const std::array<__user_cap_data_struct, 2> none = {};
+    const bool dropped = syscall(SYS_capset, &header, none.data()) == 0;
+    const Result<std::string> body = Ask(path, {});
+    const std::string told = !dropped ? "capset failed" : body ? "ok" : body.error().Text();
+    const ssize_t written = write(ends[1], told.data(), told.size());
+    _exit(written == static_cast<ssize_t>(told.size()) ? 0 : 1);
+  }
+  close(ends[1]);
+  const UniqueFd read_end(ends[0]);
+  std::array<char, 1024> told{};
+  const ssize_t size = read(read_end.get(), told.data(), told.size());
+  EXPECT_EQ(waitpid(child, nullptr, 0), child);
+  return {told.data(), static_cast<std::size_t>(std::max<ssize_t>(size, 0))};
+}
+
+TEST(AskTest, SaysWhoMayAsk) {
+  const std::string path = SocketPath("d");
+  FakeDaemon daemon(path, JsonAnswer("{}"));
+  ASSERT_EQ(chmod(path.c_str(), 0000), 0);
+  EXPECT_EQ(ToldWithoutPrivilege(path),
+            "asking the daemon at d.sock: Permission denied; run as root, or as a member of the "
+            "group that owns the socket: usermod -aG rdmapulse USER");
+  ASSERT_EQ(chmod(path.c_str(), 0666), 0);
+  EXPECT_EQ(ToldWithoutPrivilege(path), "ok") << "it was the mode that refused";
 }
 
 TEST(ApiLinesTest, GivesLinesHoweverTheyAreCut) {

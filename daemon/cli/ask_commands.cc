@@ -1,14 +1,25 @@
 // ports, peers, status: one question each.
+#include <chrono>
 #include <string>
 #include <string_view>
+#include <thread>
 
+#include "daemon/base/time.h"
 #include "daemon/cli/api_client.h"
 #include "daemon/cli/commands.h"
+#include "daemon/cli/json_fields.h"
 #include "daemon/cli/output.h"
 #include "daemon/cli/views.h"
 
 namespace rdmapulse::cli {
 namespace {
+
+using std::chrono_literals::operator""ms;
+using std::chrono_literals::operator""s;
+
+constexpr const char* kStatusTarget = "/api/v1/status";
+// The daemon publishes its state once a second.
+constexpr auto kSettleTime = 5s;
 
 using View = Result<std::string> (*)(std::string_view json);
 
@@ -24,6 +35,28 @@ Result<int> Show(const Daemon& daemon, const std::string& target, View view) {
   return kExitDone;
 }
 
+// Returns once the daemon's status says so: what is printed next must not still be the old state.
+Result<void> SetMaintenance(const std::string& socket, bool on) {
+  const auto answer = Ask(socket, {.method = "POST",
+                                   .target = "/api/v1/maintenance",
+                                   .body = on ? R"({"on":true})" : R"({"on":false})"});
+  if (!answer) return tl::unexpected(answer.error());
+  const TimePoint deadline = Clock::now() + kSettleTime;
+  for (;;) {
+    const Result<std::string> status = Ask(socket, {.target = kStatusTarget});
+    if (!status) return tl::unexpected(status.error());
+    const auto object = ParseObject(*status, "the daemon's status");
+    if (!object) return tl::unexpected(object.error());
+    if (BoolField(*object, "maintenance") == on) return {};
+    if (Clock::now() >= deadline) {
+      return Fail({"switching maintenance ", on ? "on" : "off",
+                   ": the daemon took the request, but its status does not show it yet"},
+                  "see: rdmapulse status");
+    }
+    std::this_thread::sleep_for(50ms);
+  }
+}
+
 }  // namespace
 
 Result<int> Run(const PortsCommand& command) {
@@ -36,13 +69,10 @@ Result<int> Run(const PeersCommand& command) {
 
 Result<int> Run(const StatusCommand& command) {
   if (command.maintenance) {
-    const auto answer = Ask(command.daemon.socket,
-                            {.method = "POST",
-                             .target = "/api/v1/maintenance",
-                             .body = *command.maintenance ? R"({"on":true})" : R"({"on":false})"});
-    if (!answer) return tl::unexpected(answer.error());
+    const Result<void> set = SetMaintenance(command.daemon.socket, *command.maintenance);
+    if (!set) return tl::unexpected(set.error());
   }
-  return Show(command.daemon, "/api/v1/status", StatusText);
+  return Show(command.daemon, kStatusTarget, StatusText);
 }
 
 }  // namespace rdmapulse::cli

@@ -44,6 +44,7 @@ FakeDaemon::FakeDaemon(std::string path, std::string answer, Afterwards afterwar
 }
 
 FakeDaemon::~FakeDaemon() {
+  shutdown(listener_.get(), SHUT_RD);  // wakes the accept that nobody came for
   if (thread_.joinable()) thread_.join();
   unlink(path_.c_str());
 }

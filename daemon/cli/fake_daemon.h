@@ -20,7 +20,7 @@ class FakeDaemon {
   FakeDaemon(std::string path, std::string answer, Afterwards afterwards = Afterwards::kClose);
   FakeDaemon(const FakeDaemon&) = delete;
   FakeDaemon& operator=(const FakeDaemon&) = delete;
-  ~FakeDaemon();  // waits until the connection was served
+  ~FakeDaemon();  // waits until a connection that was taken is served
 
   const std::string& path() const { return path_; }
   // What it was asked, whole. Waits until the connection was served.

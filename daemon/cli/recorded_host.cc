@@ -121,7 +121,10 @@ Result<fs::path> ChooseFolder(const fs::path& top) {
 
 }  // namespace
 
-Result<RecordedHost> OpenRecordedHost(const std::string& folder) {
+Result<RecordedHost> OpenRecordedHost(const std::string& path) {
+  // "DIR/" and "DIR" are one folder, and read better as one.
+  std::string folder = path;
+  while (folder.size() > 1 && folder.ends_with('/')) folder.pop_back();
   std::error_code error;
   const fs::file_status status = fs::status(folder, error);
   if (error) return Fail(error.value(), {"reading ", folder});

@@ -21,7 +21,7 @@ struct RecordedHost {
 
 // Of moments t0/, t1/, … the last one is taken. Errors: there is no such folder, it is none of a
 // recorded host, it holds several hosts (named in the text), host.yaml is broken.
-Result<RecordedHost> OpenRecordedHost(const std::string& folder);
+Result<RecordedHost> OpenRecordedHost(const std::string& path);
 
 // Of host.yaml. What it does not say is empty.
 struct HostFile {

@@ -41,7 +41,7 @@ TEST_F(RecordedHostTest, IsAFolderWithAnyPart) {
   Folder("ethtool-S");
   Folder("logs");
   EXPECT_EQ(OpenRecordedHost(top() + "/").value(),
-            (RecordedHost{"IsAFolderWithAnyPart", top() + "/", {}, {"ethtool-S", "sysfs"}}));
+            (RecordedHost{"IsAFolderWithAnyPart", top(), {}, {"ethtool-S", "sysfs"}}));
 }
 
 TEST_F(RecordedHostTest, HostFileGivesNameAndErrors) {

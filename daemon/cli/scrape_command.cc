@@ -1,4 +1,5 @@
 // scrape: this host's counters, or a recorded one's, read once; no daemon.
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <array>
@@ -33,8 +34,7 @@ void Warn(const std::string& sentence) {
   std::fprintf(stderr, "rdmapulse scrape: %s\n", sentence.c_str());
 }
 
-// What was not found out about devices has no metric; a counter that could not be read has
-// (rdmapulse_collector_success).
+// A value that could not be read is absent from the metrics, which is no word about why.
 void ShowProblems(const std::vector<Problem>& problems) {
   for (std::size_t i = 0; i < problems.size() && i < kProblemsShown; ++i) {
     Warn("reading " + problems[i].name + ": " + problems[i].reason);
@@ -50,14 +50,22 @@ std::string HostName() {
   return name.data();
 }
 
-void Keep(collectors::Collection collection, Snapshot& snapshot) {
+void Keep(collectors::Collection collection, Snapshot& snapshot, std::vector<Problem>& problems) {
+  for (const collectors::Reading& reading : collection.readings) {
+    std::string subject = reading.device.empty() ? reading.netdev : reading.device;
+    if (reading.port) subject += "/" + std::to_string(*reading.port);
+    for (const Problem& problem : reading.problems) {
+      problems.push_back(
+          {fmt::format("{} {}/{}", subject, Name(reading.source), problem.name), problem.reason});
+    }
+  }
   snapshot.collections.push_back(
       std::make_shared<const collectors::Collection>(std::move(collection)));
 }
 
 // Discovers, and reads every device's own counters.
-Result<void> ReadSysfs(const KernelFiles& sysfs, bool live, Snapshot& snapshot) {
-  std::vector<Problem> problems;
+Result<void> ReadSysfs(const KernelFiles& sysfs, bool live, Snapshot& snapshot,
+                       std::vector<Problem>& problems) {
   auto devices = collectors::Discover(
       sysfs, [](const std::string&) { return true; }, problems);
   if (!devices) return tl::unexpected(devices.error());
@@ -67,27 +75,27 @@ Result<void> ReadSysfs(const KernelFiles& sysfs, bool live, Snapshot& snapshot) 
     if (!listed) return tl::unexpected(listed.error());
     collectors::MarkRemoved(snapshot.devices, *listed);
   }
-  ShowProblems(problems);
   for (const DeviceInfo& device : snapshot.devices) {
     // The kernel waits for us to let go of a device that is being removed.
     if (!device.present) continue;
-    Keep(collectors::DeviceCollector(sysfs, device).Collect(), snapshot);
+    Keep(collectors::DeviceCollector(sysfs, device).Collect(), snapshot, problems);
   }
   return {};
 }
 
-Result<void> ReadLive(Snapshot& snapshot) {
+Result<void> ReadLive(Snapshot& snapshot, std::vector<Problem>& problems) {
   snapshot.host = HostName();
   const KernelFiles sysfs("/sys");
-  const Result<void> read = ReadSysfs(sysfs, true, snapshot);
+  const Result<void> read = ReadSysfs(sysfs, true, snapshot, problems);
   if (!read) return read;
   auto ethtool = collectors::KernelEthtool::Open();
   if (!ethtool) return tl::unexpected(ethtool.error());
-  Keep(collectors::NetdevCollector(*ethtool).Collect(snapshot.devices), snapshot);
+  Keep(collectors::NetdevCollector(*ethtool).Collect(snapshot.devices), snapshot, problems);
   return {};
 }
 
-Result<void> ReadRecorded(const std::string& root, Snapshot& snapshot) {
+Result<void> ReadRecorded(const std::string& root, Snapshot& snapshot,
+                          std::vector<Problem>& problems) {
   Result<RecordedHost> host = OpenRecordedHost(root);
   if (!host) return tl::unexpected(host.error());
   snapshot.host = host->name;
@@ -105,7 +113,7 @@ Result<void> ReadRecorded(const std::string& root, Snapshot& snapshot) {
   }
   const KernelFiles sysfs(host->folder + "/sysfs", collectors::Links::kInsideRoot,
                           std::move(host->errors));
-  return ReadSysfs(sysfs, false, snapshot);
+  return ReadSysfs(sysfs, false, snapshot, problems);
 }
 
 }  // namespace
@@ -113,8 +121,10 @@ Result<void> ReadRecorded(const std::string& root, Snapshot& snapshot) {
 Result<int> Run(const ScrapeCommand& command) {
   Snapshot snapshot;
   snapshot.started = Clock::now();
+  std::vector<Problem> problems;
   const Result<void> read =
-      command.root ? ReadRecorded(*command.root, snapshot) : ReadLive(snapshot);
+      command.root ? ReadRecorded(*command.root, snapshot, problems) : ReadLive(snapshot, problems);
+  ShowProblems(problems);
   if (!read) return tl::unexpected(read.error());
   snapshot.taken = Clock::now();
   const Result<Printed> printed = Print(metrics::RenderText(snapshot));

@@ -41,13 +41,23 @@ Result<const json::array*> Required(const json::object& object, std::string_view
   return array;
 }
 
+void AppendNote(const std::string& more, std::string& note) {
+  if (!note.empty()) note += "; ";
+  note += more;
+}
+
 Row PortRow(const json::object& port) {
   std::string gid = TextOrDash(port, "gid");
   if (const auto index = CountField(port, "gid_index")) gid += fmt::format(" ({})", *index);
+  std::string note;
+  if (!BoolField(port, "present").value_or(true)) {
+    AppendNote("the device is being removed from this host", note);
+  }
+  if (const auto reason = TextField(port, "gid_reason")) AppendNote(*reason, note);
   return {
       {PortName(port, "device", "port"), TextOrDash(port, "netdev"), TextOrDash(port, "protocol"),
        TextOrDash(port, "state"), HumanRate(NumberField(port, "rate_bytes_per_second")), gid},
-      TextField(port, "gid_reason").value_or("")};
+      note};
 }
 
 std::string Session(const json::object& peer) {
@@ -55,53 +65,60 @@ std::string Session(const json::object& peer) {
   return !up ? kUnknown : *up ? "up" : "NO";
 }
 
-// What the paths of all peers come to.
-struct Sum {
+// The lines of all peers, and what they come to.
+struct PeerList {
+  std::vector<Row> rows;
+  std::string problems;  // of peers that are not up
   std::size_t peers = 0;
   std::size_t up = 0;
   std::size_t series = 0;
   std::size_t overdue = 0;
 };
 
-void AppendNote(const std::string& more, std::string& note) {
-  if (!note.empty()) note += "; ";
-  note += more;
-}
-
-Row PathRow(const json::object& peer, const json::object& path, Sum& sum) {
-  const bool overdue = BoolField(path, "overdue").value_or(false);
-  ++sum.series;
-  if (overdue) ++sum.overdue;
+// `last_problem`: of the line above, so that the ops of one path do not all repeat it.
+Row PathRow(const json::object& peer, const json::object& path, bool overdue,
+            std::string& last_problem) {
+  const std::string name =
+      PortName(path, "device", "port") + ">" + PortName(path, "peer_device", "peer_port");
   const std::string outcome = TextOrDash(path, "last_outcome");
   std::string note;
   // What waits now matters more than what came back last; neither is dropped.
-  if (overdue && outcome != "ok") AppendNote("before that: " + outcome, note);
+  if (overdue) {
+    AppendNote("out for " + HumanSeconds(NumberField(path, "oldest_outstanding_seconds")), note);
+    if (outcome != "ok") AppendNote("before that: " + outcome, note);
+  }
   const std::optional<std::string> status = TextField(path, "last_status");
   if (status && *status != "success") AppendNote("last status: " + *status, note);
-  if (const auto problem = TextField(path, "problem")) AppendNote(*problem, note);
-  return {{TextOrDash(peer, "peer"), Session(peer),
-           PortName(path, "device", "port") + ">" + PortName(path, "peer_device", "peer_port"),
-           TextOrDash(path, "class"), TextOrDash(path, "op"), TextOrDash(path, "qp_state"),
-           overdue ? "OVERDUE" : outcome, HumanSeconds(NumberField(path, "p50_seconds")),
+  const std::string problem = TextField(path, "problem").value_or("");
+  const std::string named = name + TextOrDash(path, "class") + problem;
+  if (!problem.empty() && named != last_problem) AppendNote(problem, note);
+  last_problem = named;
+  return {{TextOrDash(peer, "peer"), Session(peer), name, TextOrDash(path, "class"),
+           TextOrDash(path, "op"), TextOrDash(path, "qp_state"), overdue ? "OVERDUE" : outcome,
+           HumanSeconds(NumberField(path, "p50_seconds")),
            HumanSeconds(NumberField(path, "p99_seconds"))},
           note};
 }
 
-void AppendPeer(const json::object& peer, Sum& sum, std::vector<Row>& rows, std::string& problems) {
-  ++sum.peers;
-  if (BoolField(peer, "up").value_or(false)) ++sum.up;
+void AppendPeer(const json::object& peer, PeerList& list) {
+  ++list.peers;
+  if (BoolField(peer, "up").value_or(false)) ++list.up;
   if (const auto problem = TextField(peer, "problem")) {
-    problems += Wrap(
+    list.problems += Wrap(
         fmt::format("{} ({}): {}", TextOrDash(peer, "peer"), TextOrDash(peer, "address"), *problem),
         0);
   }
   const json::array* const paths = ArrayField(peer, "paths");
   if (paths == nullptr || paths->empty()) {
-    rows.push_back({{TextOrDash(peer, "peer"), Session(peer), "no path"}, ""});
+    list.rows.push_back({{TextOrDash(peer, "peer"), Session(peer), "no path"}, ""});
     return;
   }
+  std::string last_problem;
   for (const json::object* const path : Objects(*paths)) {
-    rows.push_back(PathRow(peer, *path, sum));
+    const bool overdue = BoolField(*path, "overdue").value_or(false);
+    ++list.series;
+    if (overdue) ++list.overdue;
+    list.rows.push_back(PathRow(peer, *path, overdue, last_problem));
   }
 }
 
@@ -130,10 +147,8 @@ Result<std::string> PeersText(std::string_view text) {
   const Result<const json::array*> peers = Required(*answer, "peers");
   if (!peers) return tl::unexpected(peers.error());
   if ((*peers)->empty()) return "No peers are configured, so nobody is probed.\n";
-  Sum sum;
-  std::vector<Row> rows;
-  std::string problems;
-  for (const json::object* const peer : Objects(**peers)) AppendPeer(*peer, sum, rows, problems);
+  PeerList list;
+  for (const json::object* const peer : Objects(**peers)) AppendPeer(*peer, list);
   return RenderTable({{"PEER"},
                       {"UP"},
                       {"PATH"},
@@ -143,10 +158,10 @@ Result<std::string> PeersText(std::string_view text) {
                       {"LAST"},
                       {"P50", Align::kRight},
                       {"P99", Align::kRight}},
-                     rows) +
-         problems +
-         fmt::format("{} of {} up; {}, {} overdue\n", sum.up, Count(sum.peers, "peer", "peers"),
-                     Count(sum.series, "probed path", "probed paths"), sum.overdue);
+                     list.rows) +
+         list.problems +
+         fmt::format("{} of {} up; {}, {} overdue\n", list.up, Count(list.peers, "peer", "peers"),
+                     Count(list.series, "probed path", "probed paths"), list.overdue);
 }
 
 Result<std::string> StatusText(std::string_view text) {
@@ -164,6 +179,7 @@ Result<std::string> StatusText(std::string_view text) {
                       : *maintenance ? "ON"
                                      : "off"},
       {"RDMA devices", CountOrDash(status, "devices")},
+      {"loop late", HumanSeconds(NumberField(status, "loop_late_seconds")) + " at worst in 10 s"},
       {"peers up", CountOrDash(status, "peers_up") + " of " + CountOrDash(status, "peers")},
   };
   std::string out;

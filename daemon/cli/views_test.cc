@@ -12,7 +12,9 @@ TEST(PortsTextTest, ShowsOneLineAPortAndTheReasonBelow) {
      "gid_reason":"the first RoCE v2 GID of a routable address","pfc_priorities":[3]},
     {"device":"mlx5_11","port":2,"netdev":null,"protocol":"infiniband","link_layer":"infiniband",
      "state":"down","rate_bytes_per_second":null,"gid":null,"gid_index":null,
-     "gid_reason":"the port is down, so that no GID of it can be used; bring the link up, or exclude the device in the configuration","pfc_priorities":[]}]})");
+     "gid_reason":"the port is down, so that no GID of it can be used; bring the link up, or exclude the device in the configuration","pfc_priorities":[]},
+    {"device":"rxe0","port":1,"netdev":"eth1","protocol":"roce_v2","state":"active",
+     "present":false,"gid_reason":null}]})");
   ASSERT_TRUE(text.has_value()) << text.error().Text();
   EXPECT_EQ(*text,
             "PORT       NETDEV  PROTOCOL    STATE       RATE  GID (INDEX)\n"
@@ -20,7 +22,9 @@ TEST(PortsTextTest, ShowsOneLineAPortAndTheReasonBelow) {
             "    the first RoCE v2 GID of a routable address\n"
             "mlx5_11/2  -       infiniband  down           -  -\n"
             "    the port is down, so that no GID of it can be used; bring the link up, or\n"
-            "    exclude the device in the configuration\n");
+            "    exclude the device in the configuration\n"
+            "rxe0/1     eth1    roce_v2     active         -  -\n"
+            "    the device is being removed from this host\n");
 }
 
 TEST(PortsTextTest, SaysThatThereAreNone) {
@@ -34,11 +38,15 @@ constexpr std::string_view kPeers = R"({"peers":[
     "p50_seconds":0.0000123,"p99_seconds":0.00045,"overdue":false},
    {"device":"rxe0","port":1,"peer_device":"rxe0","peer_port":1,"class":"control","op":"write0",
     "sport":null,"qp_state":"rts","last_outcome":"late_blocked","last_status":"success",
-    "p50_seconds":0.0000123,"p99_seconds":1.2,"overdue":true},
+    "p50_seconds":0.0000123,"p99_seconds":1.2,"overdue":true,
+    "oldest_outstanding_seconds":3.21},
    {"device":"rxe0","port":1,"peer_device":"rxe0","peer_port":1,"class":"lossless","op":"read",
     "sport":0,"qp_state":"backoff","last_outcome":"failed",
     "last_status":"transport retry exceeded","p50_seconds":null,"p99_seconds":null,
-    "overdue":false,"problem":"waits 2 s before the next try"}]},
+    "overdue":false,"problem":"waits 2 s before the next try"},
+   {"device":"rxe0","port":1,"peer_device":"rxe0","peer_port":1,"class":"lossless","op":"write0",
+    "sport":0,"qp_state":"backoff","last_outcome":null,"last_status":null,"p50_seconds":null,
+    "p99_seconds":null,"overdue":false,"problem":"waits 2 s before the next try"}]},
   {"peer":"h3","address":"192.0.2.3:9937","up":false,"epoch":null,"tcp_rtt_seconds":null,
    "problem":"connecting: Connection refused","paths":[]}]})";
 
@@ -49,12 +57,13 @@ TEST(PeersTextTest, ShowsOneLineAPathWithinEightyColumns) {
             "PEER  UP  PATH           CLASS     OP      QP       LAST         P50     P99\n"
             "h2    up  rxe0/1>rxe0/1  lossless  write0  rts      ok       12.3 µs  450 µs\n"
             "h2    up  rxe0/1>rxe0/1  control   write0  rts      OVERDUE  12.3 µs  1.20 s\n"
-            "    before that: late_blocked\n"
+            "    out for 3.21 s; before that: late_blocked\n"
             "h2    up  rxe0/1>rxe0/1  lossless  read    backoff  failed         -       -\n"
             "    last status: transport retry exceeded; waits 2 s before the next try\n"
+            "h2    up  rxe0/1>rxe0/1  lossless  write0  backoff  -              -       -\n"
             "h3    NO  no path\n"
             "h3 (192.0.2.3:9937): connecting: Connection refused\n"
-            "1 of 2 peers up; 3 probed paths, 1 overdue\n");
+            "1 of 2 peers up; 4 probed paths, 1 overdue\n");
 }
 
 TEST(PeersTextTest, SaysThatNobodyIsProbed) {
@@ -65,13 +74,14 @@ TEST(PeersTextTest, SaysThatNobodyIsProbed) {
 TEST(StatusTextTest, NamesEachThingOnce) {
   EXPECT_EQ(StatusText(R"({"host":"h1","version":"0.1.0","epoch":1764437654000000,
                            "uptime_seconds":11520.5,"maintenance":true,"devices":2,
-                           "peers_up":3,"peers":4})")
+                           "loop_late_seconds":0.00021,"peers_up":3,"peers":4})")
                 .value(),
             "host          h1\n"
             "version       0.1.0\n"
             "running       3 h 12 min, since 2025-11-29 17:34:14 UTC\n"
             "maintenance   ON\n"
             "RDMA devices  2\n"
+            "loop late     210 µs at worst in 10 s\n"
             "peers up      3 of 4\n");
 }
 
@@ -82,6 +92,7 @@ TEST(StatusTextTest, ShowsUnknownAsADash) {
             "running       -\n"
             "maintenance   -\n"
             "RDMA devices  -\n"
+            "loop late     - at worst in 10 s\n"
             "peers up      - of -\n");
 }
 

@@ -1,0 +1,292 @@
+// The built binary, as a user meets it: exit codes, both outputs, signals, pipes.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <chrono>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "daemon/base/unique_fd.h"
+#include "daemon/cli/fake_daemon.h"
+
+namespace rdmapulse::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Found before SocketPath changes the working directory.
+const std::string& Tool() {
+  static const std::string kTool = fs::current_path() / "daemon/cli/rdmapulse";
+  return kTool;
+}
+
+// A running tool. A test that waits longer than a minute for it has failed.
+class Process {
+ public:
+  // `output`: where its standard output goes; -1: a pipe that Wait reads.
+  explicit Process(std::vector<std::string> arguments, int output = -1) {
+    arguments.insert(arguments.begin(), Tool());
+    std::vector<char*> argv;
+    for (std::string& argument : arguments) argv.push_back(argument.data());
+    argv.push_back(nullptr);
+    std::array<int, 2> out{};
+    std::array<int, 2> error{};
+    EXPECT_EQ(pipe2(out.data(), O_CLOEXEC), 0);
+    EXPECT_EQ(pipe2(error.data(), O_CLOEXEC), 0);
+    const UniqueFd out_end(out[1]);
+    const UniqueFd error_end(error[1]);
+    out_ = UniqueFd(out[0]);
+    error_ = UniqueFd(error[0]);
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, output >= 0 ? output : out_end.get(), 1);
+    posix_spawn_file_actions_adddup2(&actions, error_end.get(), 2);
+    EXPECT_EQ(posix_spawn(&pid_, Tool().c_str(), &actions, nullptr, argv.data(), environ), 0);
+    posix_spawn_file_actions_destroy(&actions);
+  }
+
+  // Until `text` was printed.
+  void WaitFor(const std::string& text) {
+    while (output_.find(text) == std::string::npos) {
+      ASSERT_TRUE(ReadMore(out_.get(), output_)) << "only this came: " << output_;
+    }
+  }
+  void Signal(int signal) const { ASSERT_EQ(kill(pid_, signal), 0); }
+
+  struct Result {
+    int exit_code = -1;
+    std::string output;
+    std::string error;
+
+    bool operator==(const Result&) const = default;
+  };
+  Result Wait() {
+    while (ReadMore(out_.get(), output_)) {
+    }
+    std::string error;
+    while (ReadMore(error_.get(), error)) {
+    }
+    int status = 0;
+    EXPECT_EQ(waitpid(pid_, &status, 0), pid_);
+    return {WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status), output_, error};
+  }
+
+ private:
+  static bool ReadMore(int fd, std::string& text) {
+    pollfd wait = {fd, POLLIN, 0};
+    EXPECT_EQ(poll(&wait, 1, 60000), 1) << "the tool hangs";
+    std::array<char, 4096> buffer{};
+    const ssize_t size = wait.revents == 0 ? 0 : read(fd, buffer.data(), buffer.size());
+    if (size > 0) text.append(buffer.data(), static_cast<std::size_t>(size));
+    return size > 0;
+  }
+
+  pid_t pid_ = -1;
+  UniqueFd out_;
+  UniqueFd error_;
+  std::string output_;
+};
+
+std::ostream& operator<<(std::ostream& out, const Process::Result& result) {
+  return out << "exit code " << result.exit_code << "\noutput: " << result.output
+             << "\nerror: " << result.error;
+}
+
+using Outcome = Process::Result;
+
+constexpr const char* kReply =
+    R"({"seq":1,"time_us":1,"outcome":"ok","status":"success","rtt_seconds":1.5e-5,"sport":7})"
+    "\n";
+constexpr const char* kReplyText = "write0 to h2 lossless: seq=1 rtt=15.0 µs sport=7\n";
+constexpr const char* kSummaryText =
+    "\n1 sent, 1 ok, 0 late, 0 failed\n"
+    "rtt min 15.0 µs, p50 15.0 µs, p99 15.0 µs, max 15.0 µs\n";
+
+TEST(ToolTest, UsageErrorsAreOneSentenceAndExitCode2) {
+  EXPECT_EQ(Process({"audit"}).Wait(),
+            (Outcome{2, "", "rdmapulse: there is no command \"audit\"; see rdmapulse --help\n"}));
+  EXPECT_EQ(Process({"probe"}).Wait(),
+            (Outcome{2, "", "rdmapulse probe: PEER is required; see rdmapulse probe --help\n"}));
+  EXPECT_EQ(Process({"probe", "h2", "--trace"}).Wait().exit_code, 2);
+}
+
+TEST(ToolTest, VersionAndHelpAreNoErrors) {
+  EXPECT_EQ(Process({"--version"}).Wait(), (Outcome{0, "rdmapulse 0.1.0\n", ""}));
+  const Outcome help = Process({"peers", "--help"}).Wait();
+  EXPECT_EQ(help.exit_code, 0);
+  EXPECT_EQ(help.error, "");
+  EXPECT_NE(help.output.find("--socket"), std::string::npos) << help.output;
+}
+
+TEST(ToolTest, SaysThatNoDaemonIsThere) {
+  EXPECT_EQ(Process({"ports", "--socket", "/nonexistent/s"}).Wait(),
+            (Outcome{2, "",
+                     "rdmapulse: asking the daemon at /nonexistent/s: No such file or directory; "
+                     "is rdmapulsed running? See: systemctl status rdmapulsed; another path: "
+                     "--socket PATH\n"}));
+}
+
+TEST(ToolTest, ShowsPortsAsATable) {
+  FakeDaemon daemon(SocketPath("d"), JsonAnswer(R"({"ports":[{"device":"rxe0","port":1}]})"));
+  EXPECT_EQ(Process({"ports", "--socket", daemon.path()}).Wait(),
+            (Outcome{0,
+                     "PORT    NETDEV  PROTOCOL  STATE  RATE  GID (INDEX)\n"
+                     "rxe0/1  -       -         -         -  -\n",
+                     ""}));
+  EXPECT_TRUE(daemon.Request().starts_with("GET /api/v1/ports HTTP/1.1\r\n"));
+}
+
+TEST(ToolTest, JsonIsTheDaemonsUnchanged) {
+  const std::string body = R"({"peers" : [ ], "more":1.50})";
+  FakeDaemon daemon(SocketPath("d"), JsonAnswer(body));
+  EXPECT_EQ(Process({"peers", "--json", "--socket", daemon.path()}).Wait(),
+            (Outcome{0, body + "\n", ""}));
+  EXPECT_TRUE(daemon.Request().starts_with("GET /api/v1/peers HTTP/1.1\r\n"));
+}
+
+TEST(ToolTest, GarbageDoesNotPassForJson) {
+  FakeDaemon daemon(SocketPath("d"), JsonAnswer("<html>"));
+  EXPECT_EQ(Process({"status", "--json", "--socket", daemon.path()}).Wait(),
+            (Outcome{2, "", "rdmapulse: reading the daemon's status: not JSON: syntax error\n"}));
+}
+
+TEST(ToolTest, ProbeAsksForWhatWasSaid) {
+  FakeDaemon daemon(
+      SocketPath("d"),
+      ChunkedAnswer({kReply, R"({"summary":{"sent":1,"ok":1,"late":0,"failed":0}})"}));
+  EXPECT_EQ(Process({"probe", "h2", "-c", "1", "-i", "0.5", "--op", "read", "--class", "control",
+                     "--socket", daemon.path()})
+                .Wait(),
+            (Outcome{0,
+                     "read to h2 control: seq=1 rtt=15.0 µs sport=7\n"
+                     "\n1 sent, 1 ok, 0 late, 0 failed\n",
+                     ""}));
+  EXPECT_TRUE(daemon.Request().ends_with(
+      R"({"peer":"h2","op":"read","class":"control","interval":5E-1,"count":1})"))
+      << daemon.Request();
+}
+
+TEST(ToolTest, ProbePrintsAReplyAtOnceAndTheSummaryOnCtrlC) {
+  FakeDaemon daemon(SocketPath("d"), ChunkedAnswer({kReply}, false), Afterwards::kHold);
+  Process probe({"probe", "h2", "--socket", daemon.path()});
+  probe.WaitFor(kReplyText);
+  probe.Signal(SIGINT);
+  EXPECT_EQ(probe.Wait(), (Outcome{0, std::string(kReplyText) + kSummaryText, ""}));
+}
+
+TEST(ToolTest, ProbeSaysThatItWaitsAndExitsWith1WithoutAReply) {
+  FakeDaemon daemon(SocketPath("d"), "", Afterwards::kHold);
+  Process probe({"probe", "h2", "--socket", daemon.path()});
+  const std::string waiting =
+      "write0 to h2 lossless: nothing came back for 2.00 s, still waiting\n";
+  probe.WaitFor(waiting);
+  probe.Signal(SIGTERM);
+  EXPECT_EQ(probe.Wait(), (Outcome{1, waiting + "\n0 sent, 0 ok, 0 late, 0 failed\n", ""}));
+}
+
+TEST(ToolTest, ProbeSumsUpWhatItSawWhenTheDaemonStops) {
+  FakeDaemon daemon(SocketPath("d"), ChunkedAnswer({kReply}, false));
+  EXPECT_EQ(Process({"probe", "h2", "--socket", daemon.path()}).Wait(),
+            (Outcome{2, std::string(kReplyText) + kSummaryText,
+                     "rdmapulse: asking the daemon at d.sock: the connection ended in the middle "
+                     "of the answer; the daemon may have been stopped; see: journalctl -u "
+                     "rdmapulsed\n"}));
+}
+
+TEST(ToolTest, ProbeGivesTheDaemonsReason) {
+  FakeDaemon daemon(SocketPath("d"), ChunkedAnswer({R"({"error":"no peer h9 is configured"})"}));
+  EXPECT_EQ(Process({"probe", "h9", "--json", "--socket", daemon.path()}).Wait(),
+            (Outcome{2, "", "rdmapulse: probing h9: no peer h9 is configured\n"}));
+}
+
+TEST(ToolTest, AReaderThatLeavesEndsItQuietly) {
+  FakeDaemon daemon(SocketPath("d"), ChunkedAnswer({kReply}, false), Afterwards::kHold);
+  std::array<int, 2> ends{};
+  ASSERT_EQ(pipe2(ends.data(), O_CLOEXEC), 0);
+  const UniqueFd write_end(ends[1]);
+  close(ends[0]);  // nobody reads
+  EXPECT_EQ(Process({"probe", "h2", "--socket", daemon.path()}, write_end.get()).Wait(),
+            (Outcome{0, "", ""}));
+}
+
+TEST(ToolTest, AFullDiskIsAnError) {
+  const UniqueFd full(open("/dev/full", O_WRONLY | O_CLOEXEC));
+  ASSERT_TRUE(full);
+  EXPECT_EQ(Process({"--version"}, full.get()).Wait(),
+            (Outcome{2, "", "rdmapulse: writing to standard output: No space left on device\n"}));
+}
+
+class ScrapeTest : public ::testing::Test {
+ protected:
+  ScrapeTest() : top_(fs::path(::testing::TempDir()) / "host") {
+    Tool();
+    fs::create_directories(top_);
+  }
+  ~ScrapeTest() override { fs::remove_all(top_); }
+  void File(const std::string& path, const std::string& text) const {
+    fs::create_directories((top_ / path).parent_path());
+    std::ofstream(top_ / path) << text;
+  }
+  std::string top() const { return top_; }
+
+ private:
+  fs::path top_;
+};
+
+TEST_F(ScrapeTest, ReadsARecordedHost) {
+  const std::string port = "sysfs/class/infiniband/mlx5_0/ports/1/";
+  File(port + "state", "4: ACTIVE\n");
+  File(port + "link_layer", "InfiniBand\n");
+  File(port + "counters/port_xmit_data", "1000\n");
+  File(port + "counters/link_downed", "7\n");
+  File("host.yaml", "name: h1\nerrors: {\"" + port + "counters/link_downed\": EINVAL}\n");
+  const Outcome outcome = Process({"scrape", "--root", top()}).Wait();
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_EQ(outcome.error,
+            "rdmapulse scrape: reading mlx5_0/1 counters/link_downed: Invalid argument\n");
+  for (const char* const line :
+       {"rdmapulse_agent_info{host=\"h1\"} 1\n", "rdmapulse_rdma_devices 1\n",
+        "rdmapulse_port_up{device=\"mlx5_0\",port=\"1\"} 1\n",
+        "rdmapulse_port_transmit_bytes_total{device=\"mlx5_0\",port=\"1\"} 4000\n"}) {
+    EXPECT_NE(outcome.output.find(line), std::string::npos) << line << outcome.output;
+  }
+  EXPECT_EQ(outcome.output.find("link_down"), std::string::npos)
+      << "what the recorder could not read is absent";
+}
+
+TEST_F(ScrapeTest, AHostWithoutRdmaIsNoError) {
+  fs::create_directories(top() + "/sysfs/class/net");
+  const Outcome outcome = Process({"scrape", "--root", top()}).Wait();
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_EQ(outcome.error, "");
+  EXPECT_NE(outcome.output.find("\nrdmapulse_rdma_devices 0\n"), std::string::npos);
+}
+
+TEST_F(ScrapeTest, BadInputIsExitCode2) {
+  EXPECT_EQ(Process({"scrape", "--root", top() + "/none"}).Wait(),
+            (Outcome{2, "", "rdmapulse: reading " + top() + "/none: No such file or directory\n"}));
+  File("h1/sysfs/x", "");
+  File("h2/sysfs/x", "");
+  EXPECT_EQ(Process({"scrape", "--root", top()}).Wait(),
+            (Outcome{2, "",
+                     "rdmapulse: reading " + top() +
+                         ": it holds several hosts: h1, h2; name one of them\n"}));
+}
+
+TEST_F(ScrapeTest, ThisHostCanAlwaysBeRead) {
+  const Outcome outcome = Process({"scrape"}).Wait();
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.error;
+  EXPECT_NE(outcome.output.find("\nrdmapulse_rdma_devices "), std::string::npos);
+}
+
+}  // namespace
+}  // namespace rdmapulse::cli
