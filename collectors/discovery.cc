@@ -13,17 +13,31 @@ namespace {
 constexpr const char* kClass = "class/infiniband";
 constexpr const char* kVerbsClass = "class/infiniband_verbs";
 
+// "DRIVER=mlx5_core" among the parent's lines: recordings keep it more often than links.
+std::string DriverInUevent(const DeviceFiles& device) {
+  constexpr std::string_view kKey = "DRIVER=";
+  const std::string uevent = device.Text("device/uevent");
+  std::string_view rest = uevent;
+  while (!rest.empty()) {
+    const std::string_view line = rest.substr(0, rest.find('\n'));
+    if (line.starts_with(kKey)) return std::string(Trim(line.substr(kKey.size())));
+    rest.remove_prefix(std::min(line.size() + 1, rest.size()));
+  }
+  return {};
+}
+
 std::string DriverOf(const DeviceFiles& device, const std::string& node_type) {
   const std::string node_desc = device.Text("node_desc");
   const std::string hca_type = device.Text("hca_type");
-  const std::string link = device.Link("device/driver");
+  std::string bound(Basename(device.Link("device/driver")));
+  if (bound.empty()) bound = DriverInUevent(device);
   bool completer_retries = false;
   for (const std::string& port : device.Names("ports")) {
     const auto names = device.Names("ports/" + port + "/hw_counters");
     completer_retries |= std::binary_search(names.begin(), names.end(), "completer_retry_err");
   }
   return DriverName({.device = device.name(),
-                     .bound = Basename(link),
+                     .bound = bound,
                      .node_type = node_type,
                      .node_desc = node_desc,
                      .hca_type = hca_type,

@@ -8,11 +8,11 @@ namespace rdmapulse::collectors {
 
 // What sysfs says that can tell the driver; empty: it does not say.
 struct DriverHints {
-  std::string_view device;             // "mlx5_0"
-  std::string_view bound;              // basename of device/driver: "mlx5_core"
-  std::string_view node_type;          // "4: RNIC"
-  std::string_view node_desc;          // "Software iWARP stack"
-  std::string_view hca_type;           // "MT4119"
+  std::string_view device{};           // "mlx5_0"
+  std::string_view bound{};            // basename of device/driver: "mlx5_core"
+  std::string_view node_type{};        // "4: RNIC"
+  std::string_view node_desc{};        // "Software iWARP stack"
+  std::string_view hca_type{};         // "MT4119"
   bool has_parent_file = false;        // only rxe has the file `parent`
   bool has_completer_retries = false;  // only rxe counts completer_retry_err
 };

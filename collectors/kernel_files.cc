@@ -18,12 +18,32 @@ namespace rdmapulse::collectors {
 namespace {
 
 constexpr std::size_t kMaxQuoted = 40;
+// A path in sysfs crosses one link of the class and perhaps one of the device; more is a circle.
+constexpr int kMaxTextLinks = 8;
 
 bool IsAbsent(int error) { return error == ENOENT || error == ENOTDIR; }
 
 struct CloseFolder {
   void operator()(DIR* folder) const noexcept { closedir(folder); }
 };
+
+// "a/b/c" → "a/b" and "c".
+std::pair<std::string, std::string> Split(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  if (slash == std::string::npos) return {".", path};
+  return {path.substr(0, slash), path.substr(slash + 1)};
+}
+
+// Where a file points that stands for a link; empty: it is an ordinary file.
+std::string LinkAsText(int folder, const std::string& name) {
+  const UniqueFd fd(openat(folder, name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  std::array<char, kMaxFileBytes + 1> buffer{};
+  if (!fd) return {};
+  const auto text = ReadFromStart(fd.get(), buffer);
+  if (!text || !text->starts_with("../")) return {};
+  const std::string_view target = Trim(*text);
+  return target.find('\n') == std::string_view::npos ? std::string(target) : std::string{};
+}
 
 }  // namespace
 
@@ -35,10 +55,7 @@ KernelFiles::KernelFiles(std::string root, Links links, std::map<std::string, in
   if (!root_fd_) root_error_ = errno;
 }
 
-tl::expected<UniqueFd, int> KernelFiles::OpenRaw(const std::string& path, int flags) const {
-  if (root_error_ != 0) return tl::unexpected(root_error_);
-  if (const auto planned = errors_.find(path); planned != errors_.end())
-    return tl::unexpected(planned->second);
+tl::expected<UniqueFd, int> KernelFiles::OpenOnce(const std::string& path, int flags) const {
   flags |= O_CLOEXEC;
   int fd = -1;
   if (links_ == Links::kFollow) {
@@ -51,6 +68,36 @@ tl::expected<UniqueFd, int> KernelFiles::OpenRaw(const std::string& path, int fl
   }
   if (fd < 0) return tl::unexpected(errno);
   return UniqueFd(fd);
+}
+
+tl::expected<UniqueFd, int> KernelFiles::OpenRaw(const std::string& path, int flags) const {
+  if (root_error_ != 0) return tl::unexpected(root_error_);
+  if (const auto planned = errors_.find(path); planned != errors_.end())
+    return tl::unexpected(planned->second);
+  auto fd = OpenOnce(path, flags);
+  if (links_ == Links::kFollow) return fd;
+  std::string followed = path;
+  for (int i = 0; i < kMaxTextLinks && !fd && fd.error() == ENOTDIR; ++i) {
+    followed = FollowOneTextLink(followed);
+    if (followed.empty()) break;
+    fd = OpenOnce(followed, flags);
+  }
+  return fd;
+}
+
+// The path beyond the first of its components that is a file; empty: that file is no link.
+std::string KernelFiles::FollowOneTextLink(const std::string& path) const {
+  std::size_t end = 0;
+  do {
+    end = std::min(path.find('/', end + 1), path.size());
+    const std::string prefix = path.substr(0, end);
+    if (OpenOnce(prefix, O_PATH | O_DIRECTORY)) continue;
+    const auto [folder, name] = Split(prefix);
+    const auto fd = OpenOnce(folder, O_PATH | O_DIRECTORY);
+    const std::string target = fd ? LinkAsText(fd->get(), name) : std::string{};
+    return target.empty() ? std::string{} : folder + "/" + target + path.substr(end);
+  } while (end < path.size());
+  return {};
 }
 
 Result<std::optional<UniqueFd>> KernelFiles::Open(const std::string& path) const {
@@ -96,9 +143,7 @@ Result<std::optional<std::vector<std::string>>> KernelFiles::List(const std::str
 
 Result<std::optional<std::string>> KernelFiles::ReadLink(const std::string& path) const {
   // The folder is opened first so that kInsideRoot also holds for the links on the way.
-  const std::size_t slash = path.rfind('/');
-  const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash);
-  const std::string name = slash == std::string::npos ? path : path.substr(slash + 1);
+  const auto [folder, name] = Split(path);
   auto fd = OpenRaw(folder, O_PATH | O_DIRECTORY);
   int error = 0;
   if (fd) {
@@ -106,6 +151,9 @@ Result<std::optional<std::string>> KernelFiles::ReadLink(const std::string& path
     const ssize_t length = readlinkat(fd->get(), name.c_str(), target.data(), target.size());
     if (length >= 0) return std::string(target.data(), static_cast<std::size_t>(length));
     error = errno;
+    if (error == EINVAL && links_ == Links::kInsideRoot) {
+      if (std::string text = LinkAsText(fd->get(), name); !text.empty()) return text;
+    }
   } else {
     error = fd.error();
   }

@@ -22,8 +22,11 @@ constexpr std::size_t kMaxFileBytes = 4096;
 constexpr std::size_t kMaxFolderEntries = 4096;
 
 enum class Links {
-  kFollow,      // as the kernel made them: live
-  kInsideRoot,  // a recorded host: no link leads out of the root
+  kFollow,  // as the kernel made them: live
+  // A recorded host: no link leads out of the root, and a file that holds nothing but a relative
+  // path
+  // ("../../devices/…") is taken for the link that git, unpacking without links, made a file of.
+  kInsideRoot,
 };
 
 // Reading never creates or writes. Const and usable from several threads at a time; it must outlive
@@ -52,6 +55,8 @@ class KernelFiles {
 
  private:
   tl::expected<UniqueFd, int> OpenRaw(const std::string& path, int flags) const;
+  tl::expected<UniqueFd, int> OpenOnce(const std::string& path, int flags) const;
+  std::string FollowOneTextLink(const std::string& path) const;
 
   std::string root_;
   Links links_;
