@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "daemon/base/blocking_pool.h"
@@ -31,6 +32,10 @@ class VerbsTransport : public probes::Transport {
   // that is gone keeps its place in Ports, unusable, so that the others' pairing does not shift.
   void SetDevices(const std::vector<DeviceInfo>& devices, TimePoint now);
   void SetFamily(probes::GidFamily family);
+  // Ports that are not to be probed. The prober sees it at its next look (Configure).
+  void SetIgnored(std::function<bool(const PortId&)> ignored) {
+    options_.ignored = std::move(ignored);
+  }
   // Closes all; the loop ends when the kernel has everything back.
   void Stop();
 

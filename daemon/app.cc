@@ -1,0 +1,295 @@
+#include "daemon/app.h"
+
+#include <spdlog/spdlog.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <boost/asio/ip/address.hpp>
+#include <cstdlib>
+#include <random>
+#include <utility>
+
+#include "collectors/signals.h"
+#include "config/load.h"
+#include "config/network.h"
+#include "config/patterns.h"
+#include "config/reload.h"
+#include "daemon/version.h"
+
+namespace rdmapulse {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr Duration kBeat = 50ms;      // how finely our own lateness is known (detection.md g2)
+constexpr Duration kPublish = 250ms;  // a peer that fell silent must show within 3 s
+constexpr Duration kLeaveAfter = 5s;  // a stuck kernel read does not keep us (design.md 4)
+
+std::uint64_t EpochNow() {
+  return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::microseconds>(
+                                        std::chrono::system_clock::now().time_since_epoch())
+                                        .count());
+}
+
+std::string HostName(const config::Config& config) {
+  if (config.host.name != "auto") return config.host.name;
+  std::array<char, 256> name{};
+  return gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "localhost";
+}
+
+// A validated pattern list compiles.
+std::shared_ptr<const config::Patterns> Compiled(const std::vector<std::string>& patterns) {
+  return std::make_shared<const config::Patterns>(*config::Patterns::Compile(patterns));
+}
+
+collectors::DeviceFilter WantedDevices(const config::Devices& devices) {
+  return [include = Compiled(devices.include),
+          exclude = Compiled(devices.exclude)](const std::string& device) {
+    return include->MatchesAny(device) && !exclude->MatchesAny(device);
+  };
+}
+
+peers::Options PeersOptions(const config::Config& config, std::uint64_t epoch) {
+  peers::Options options;
+  options.listen = config.control.listen;
+  options.host = HostName(config);
+  options.agent_version = std::string(kVersion);
+  options.epoch = epoch;
+  options.instance = peers::RandomInstance();
+  options.random = [random = std::mt19937_64(std::random_device{}())]() mutable {
+    return std::uniform_real_distribution<double>(0, 1)(random);
+  };
+  return options;
+}
+
+void Journal(const std::string& line) { spdlog::info("{}", line); }
+
+}  // namespace
+
+App::App(config::Config config, std::string config_path)
+    : config_(std::move(config)),
+      config_path_(std::move(config_path)),
+      epoch_(EpochNow()),
+      host_(HostName(config_)),
+      transport_(loop_, {.device = {.cq_depth = static_cast<int>(config_.budget.qps_per_nic),
+                                    .family = probes::ParseGidFamily(config_.gid.family)},
+                         .ignored = [](const PortId&) { return false; },
+                         .journal = Journal}),
+      control_(loop_, PeersOptions(config_, epoch_), peer_events_),
+      prober_({.transport = transport_,
+               .link = control_,
+               .now = Clock::now,
+               .loop_late = [this](TimePoint handled) { return lateness_.At(handled); },
+               .ports_changed =
+                   [this](const std::vector<probes::PeerPort>& ports) {
+                     control_.SetLocalPorts(ports);
+                   },
+               .due_changed = [this](TimePoint due) { ArmProber(due); },
+               .journal = Journal},
+              epoch_),
+      collection_(loop_, config_.sysfs_root,
+                  {.discovered = [this](const auto& devices) { OnDevices(devices); },
+                   .collected = [this](const DeviceInfo& device,
+                                       const auto& collection) { OnCollected(device, collection); },
+                   .journal = Journal}),
+      asked_probes_(
+          loop_, prober_, [this](const std::string& peer) { return IsPeer(peer); },
+          [this](bool on) { config_.maintenance = on; }),
+      service_(
+          loop_, [this] { Reload(); }, [this] { loop_.stop(); }) {
+  peer_events_.Bind(prober_);
+}
+
+Result<void> App::Start() {
+  service_.Start();
+  if (Result<void> listening = control_.Listen(); !listening) return listening;
+  auto serving = http::Server::Start(HttpOptions(), store_, asked_probes_);
+  if (!serving) return tl::unexpected(serving.error());
+  http_ = std::move(*serving);
+  Configure();
+  collection_.Start();
+  Beat(Clock::now());
+  Publish();
+  service_.Ready("probing " + std::to_string(config_.peers.size()) + " peers");
+  spdlog::info("rdmapulsed {} started on {}: {} peers, metrics on {}", kVersion, host_,
+               config_.peers.size(), config_.http.listen);
+  return {};
+}
+
+int App::Run() {
+  loop_.run();
+  spdlog::info("stopping");
+  service_.Stop();
+  loop_.restart();
+  StopAll();
+  loop_.run_for(kLeaveAfter);
+  if (!loop_.stopped()) {
+    spdlog::warn("a kernel call is stuck; leaving without it");
+    std::_Exit(0);  // its thread cannot be joined
+  }
+  return 0;
+}
+
+void App::StopAll() {
+  stopping_ = true;
+  beat_timer_.cancel();
+  publish_timer_.cancel();
+  asked_probes_.Stop();
+  http_.reset();
+  control_.Stop();
+  collection_.Stop();
+  transport_.Stop();
+  prober_timer_.cancel();
+}
+
+void App::Configure() {
+  const auto ignored = Compiled(config_.ports.ignore);
+  transport_.SetIgnored([ignored](const PortId& port) { return ignored->MatchesAny(port.Text()); });
+  transport_.SetFamily(probes::ParseGidFamily(config_.gid.family));
+  collection_.Configure(config_.collect.interval, WantedDevices(config_.devices));
+  control_.SetPeers(config_.peers);
+  prober_.Configure(probes::MakeSettings(config_));
+}
+
+void App::Beat(TimePoint due) {
+  const TimePoint now = Clock::now();
+  const TimePoint next = now + kBeat;
+  lateness_.Beat(due, now, next);
+  beat_timer_.expires_at(next);
+  beat_timer_.async_wait([this, next](const boost::system::error_code& error) {
+    if (!error) Beat(next);
+  });
+}
+
+void App::Publish() {
+  store_.Publish(TakeSnapshot());
+  publish_timer_.expires_after(kPublish);
+  publish_timer_.async_wait([this](const boost::system::error_code& error) {
+    if (!error) Publish();
+  });
+}
+
+void App::ArmProber(TimePoint due) {
+  if (stopping_) return;
+  prober_timer_.expires_at(due);
+  prober_timer_.async_wait([this](const boost::system::error_code& error) {
+    if (!error) OnProberDue();
+  });
+}
+
+void App::OnProberDue() {
+  prober_.Tick(Clock::now());
+  if (prober_.NextDue() != TimePoint::max()) ArmProber(prober_.NextDue());
+}
+
+void App::OnDevices(const std::vector<DeviceInfo>& devices) {
+  if (devices.empty() && !std::exchange(said_no_devices_, true)) {
+    spdlog::warn("no RDMA device here: counting and probing nothing until one appears");
+  }
+  transport_.SetDevices(devices, Clock::now());
+}
+
+void App::OnCollected(const DeviceInfo& device, const collectors::Collection& collection) {
+  if (collection.readings.empty()) return;
+  TimePoint started = TimePoint::max();
+  TimePoint finished = TimePoint::min();
+  for (const collectors::Reading& reading : collection.readings) {
+    started = std::min(started, reading.started);
+    finished = std::max(finished, reading.finished);
+  }
+  for (const PortInfo& port : device.ports) {
+    const auto total =
+        collectors::AckTimeoutRetransmissions(collection, device.name, port.port, device.driver);
+    if (total) prober_.OnRetransmits({device.name, port.port}, started, finished, *total);
+  }
+}
+
+void App::Reload() {
+  service_.Reloading();
+  const Result<std::string> text = config::ReadFile(config_path_);
+  if (!text) {
+    spdlog::error("reload refused, the old configuration stays: {}", text.error().Text());
+  } else {
+    config::LoadResult loaded = config::Load(*text);
+    for (const config::Problem& problem : loaded.problems) {
+      spdlog::log(problem.warning ? spdlog::level::warn : spdlog::level::err, "{}",
+                  config::Format(problem, config_path_));
+    }
+    if (loaded.Usable()) {
+      Apply(std::move(loaded.config));
+    } else {
+      spdlog::error("reload refused, the old configuration stays");
+    }
+  }
+  service_.Ready("probing " + std::to_string(config_.peers.size()) + " peers");
+}
+
+void App::Apply(config::Config next) {
+  const config::Changes changes = config::Diff(config_, next);
+  for (const std::string& key : changes.needs_restart) {
+    spdlog::warn("reload: {} has changed and takes effect after a restart", key);
+  }
+  config_ = std::move(next);
+  Configure();
+  spdlog::info("reloaded: {} peers, {} added, {} removed", config_.peers.size(),
+               changes.peers_added.size(), changes.peers_removed.size());
+}
+
+bool App::IsPeer(const std::string& name) const {
+  return std::any_of(config_.peers.begin(), config_.peers.end(),
+                     [&name](const config::Peer& peer) { return peer.name == name; });
+}
+
+// The predicate runs on the HTTP thread: what it looks at comes with the snapshot.
+http::ServerOptions App::HttpOptions() const {
+  http::ServerOptions options;
+  options.listen = config_.http.listen;
+  options.socket = config_.http.socket;
+  options.api_allowed = [&store = store_](const boost::asio::ip::address& client) {
+    const std::shared_ptr<const Snapshot> snapshot = store.Current();
+    const std::string address = client.to_string();
+    return std::any_of(snapshot->api_allow.begin(), snapshot->api_allow.end(),
+                       [&address](const std::string& text) {
+                         const auto network = config::ParseNetwork(text);
+                         return network && network->Contains(address);
+                       });
+  };
+  return options;
+}
+
+std::shared_ptr<const Snapshot> App::TakeSnapshot() const {
+  const TimePoint now = Clock::now();
+  auto snapshot = std::make_shared<Snapshot>();
+  snapshot->host = host_;
+  snapshot->labels = config_.host.labels;
+  snapshot->epoch = epoch_;
+  snapshot->started = started_;
+  snapshot->taken = now;
+  snapshot->maintenance = config_.maintenance;
+  snapshot->expected_agents = config_.expect.expected_agents;
+  snapshot->loop_late_max = lateness_.Worst(now);
+  snapshot->api_allow = config_.http.api_allow;
+  snapshot->devices = collection_.devices();
+  snapshot->collections = collection_.Latest();
+  for (const probes::TransportPort& port : transport_.Ports()) {
+    PortStatus status{
+        .id = port.id, .gid = {}, .gid_index = {}, .gid_reason = port.reason, .qps = port.qps};
+    if (!port.gid.IsZero()) {
+      status.gid = port.gid.Text();
+      status.gid_index = port.gid_index;
+    }
+    snapshot->ports.push_back(std::move(status));
+  }
+  snapshot->peers = control_.Status(now);
+  // Both are in order of the peers' names.
+  auto peer = snapshot->peers.begin();
+  for (PathSnapshot& path : prober_.Paths(now)) {
+    while (peer != snapshot->peers.end() && peer->name < path.key.peer) ++peer;
+    if (peer == snapshot->peers.end()) break;
+    if (peer->name == path.key.peer) peer->paths.push_back(std::move(path));
+  }
+  return snapshot;
+}
+
+}  // namespace rdmapulse

@@ -1,0 +1,84 @@
+// The wiring: which value goes where. Read this first.
+//
+//   CollectionLoop ─ devices ─► VerbsTransport ◄─► Prober ◄─► ControlPlane (peers)
+//        │ └─ retransmission counters ──────────────►│
+//        └─ readings ─► Snapshot ◄─ paths, peers ─────┘
+//                          │ published four times a second
+//                          ▼
+//                     http::Server (its own thread)
+//
+// Everything but the server's thread and what is out on a BlockingPool runs on the one loop.
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "config/config.h"
+#include "daemon/asked_probes.h"
+#include "daemon/base/result.h"
+#include "daemon/collection.h"
+#include "daemon/http/server.h"
+#include "daemon/loop_lateness.h"
+#include "daemon/peer_events.h"
+#include "daemon/peers/control_plane.h"
+#include "daemon/service.h"
+#include "daemon/snapshot_store.h"
+#include "probes/prober.h"
+#include "probes/verbs/transport.h"
+
+namespace rdmapulse {
+
+class App {
+ public:
+  // `config` is valid; `config_path` is read again on SIGHUP.
+  App(config::Config config, std::string config_path);
+
+  // What cannot be had now will not come by itself: a port in use, a socket's directory missing.
+  Result<void> Start();
+  // Until SIGTERM or SIGINT. Returns 0.
+  int Run();
+
+ private:
+  // Loop.
+  void Beat(TimePoint due);
+  void Publish();
+  void ArmProber(TimePoint due);
+  void OnProberDue();
+  void OnDevices(const std::vector<DeviceInfo>& devices);
+  void OnCollected(const DeviceInfo& device, const collectors::Collection& collection);
+  void Reload();
+  void Apply(config::Config next);
+  void Configure();
+  bool IsPeer(const std::string& name) const;
+  std::shared_ptr<const Snapshot> TakeSnapshot() const;
+  http::ServerOptions HttpOptions() const;
+  void StopAll();
+
+  // In order of creation; the loop is destroyed last.
+  boost::asio::io_context loop_{1};
+  config::Config config_;
+  const std::string config_path_;
+  const std::uint64_t epoch_;
+  const TimePoint started_ = Clock::now();
+  std::string host_;
+  SnapshotStore store_;
+  LoopLateness lateness_;
+  boost::asio::steady_timer beat_timer_{loop_};
+  boost::asio::steady_timer publish_timer_{loop_};
+  boost::asio::steady_timer prober_timer_{loop_};
+  verbs::VerbsTransport transport_;
+  ForwardedPeerEvents peer_events_;
+  peers::ControlPlane control_;
+  probes::Prober prober_;
+  CollectionLoop collection_;
+  AskedProbes asked_probes_;
+  Service service_;
+  std::unique_ptr<http::Server> http_;
+  bool said_no_devices_ = false;
+  bool stopping_ = false;
+};
+
+}  // namespace rdmapulse

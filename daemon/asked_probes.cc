@@ -1,0 +1,103 @@
+#include "daemon/asked_probes.h"
+
+#include <algorithm>
+#include <boost/asio/post.hpp>
+#include <cstddef>
+#include <utility>
+
+namespace rdmapulse {
+namespace {
+
+constexpr std::size_t kSeriesMax = 32;
+
+std::uint64_t UnixMicroseconds(TimePoint time) {
+  const auto ago = Clock::now() - time;
+  const auto unix_time = std::chrono::system_clock::now().time_since_epoch() - ago;
+  return static_cast<std::uint64_t>(
+      std::chrono::duration_cast<std::chrono::microseconds>(unix_time).count());
+}
+
+}  // namespace
+
+AskedProbes::AskedProbes(boost::asio::io_context& loop, probes::Prober& prober,
+                         std::function<bool(const std::string&)> configured,
+                         std::function<void(bool)> set_maintenance)
+    : loop_(loop),
+      prober_(prober),
+      configured_(std::move(configured)),
+      set_maintenance_(std::move(set_maintenance)) {}
+
+std::uint64_t AskedProbes::StartProbe(const http::ProbeRequest& request,
+                                      std::function<void(const http::ProbeEvent&)> handler) {
+  const std::uint64_t id = ++last_id_;
+  boost::asio::post(loop_, [this, id, request, handler = std::move(handler)]() mutable {
+    Begin(id, request, std::move(handler));
+  });
+  return id;
+}
+
+void AskedProbes::CancelProbe(std::uint64_t id) {
+  boost::asio::post(loop_, [this, id] { series_.erase(id); });
+}
+
+void AskedProbes::SetMaintenance(bool on) {
+  boost::asio::post(loop_, [this, on] { set_maintenance_(on); });
+}
+
+void AskedProbes::Stop() { series_.clear(); }
+
+void AskedProbes::Begin(std::uint64_t id, const http::ProbeRequest& request,
+                        std::function<void(const http::ProbeEvent&)> handler) {
+  if (!configured_(request.peer)) {
+    handler(http::ProbeDone{"no peer " + request.peer +
+                            " is configured here; `rdmapulse peers` lists them"});
+    return;
+  }
+  if (series_.size() >= kSeriesMax) {
+    handler(http::ProbeDone{"too many probe series run already"});
+    return;
+  }
+  series_.emplace(id, Series{.request = request,
+                             .handler = std::move(handler),
+                             .timer = boost::asio::steady_timer(loop_),
+                             .sent = 0,
+                             .next = Clock::now()});
+  Send(id);
+}
+
+void AskedProbes::Send(std::uint64_t id) {
+  const auto found = series_.find(id);
+  if (found == series_.end()) return;
+  Series& series = found->second;
+  ++series.sent;
+  series.next += series.request.interval;
+  prober_.Ask(series.request.peer, series.request.op, series.request.traffic_class,
+              [this, id](const probes::AskedProbe& asked) { AfterProbe(id, asked); });
+}
+
+void AskedProbes::AfterProbe(std::uint64_t id, const probes::AskedProbe& asked) {
+  const auto found = series_.find(id);
+  if (found == series_.end()) return;
+  Series& series = found->second;
+  const TimePoint now = Clock::now();
+  series.handler(http::ProbeReply{.seq = series.sent,
+                                  .time_us = UnixMicroseconds(asked.posted.value_or(now)),
+                                  .outcome = asked.outcome,
+                                  .status = asked.status,
+                                  .rtt = asked.rtt,
+                                  .sport = asked.sport,
+                                  .note = asked.note});
+  if (series.request.count != 0 && series.sent >= series.request.count) {
+    series.handler(http::ProbeDone{});
+    series_.erase(found);
+    return;
+  }
+  // A probe that took longer than the interval delays the next; nothing is made up for.
+  series.next = std::max(series.next, now);
+  series.timer.expires_at(series.next);
+  series.timer.async_wait([this, id](const boost::system::error_code& error) {
+    if (!error) Send(id);
+  });
+}
+
+}  // namespace rdmapulse

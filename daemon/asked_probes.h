@@ -1,0 +1,54 @@
+// `rdmapulse probe`: series of probes that clients of the socket ask for. The methods of
+// http::Commands are called on the HTTP thread and post to the loop; all else is on the loop.
+#pragma once
+
+#include <atomic>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+
+#include "daemon/base/time.h"
+#include "daemon/http/commands.h"
+#include "probes/prober.h"
+
+namespace rdmapulse {
+
+class AskedProbes : public http::Commands {
+ public:
+  AskedProbes(boost::asio::io_context& loop, probes::Prober& prober,
+              std::function<bool(const std::string& peer)> configured,
+              std::function<void(bool)> set_maintenance);
+
+  std::uint64_t StartProbe(const http::ProbeRequest& request,
+                           std::function<void(const http::ProbeEvent&)> handler) override;
+  void CancelProbe(std::uint64_t id) override;
+  void SetMaintenance(bool on) override;
+
+  void Stop();
+
+ private:
+  struct Series {
+    http::ProbeRequest request;
+    std::function<void(const http::ProbeEvent&)> handler;
+    boost::asio::steady_timer timer;
+    std::uint32_t sent = 0;
+    TimePoint next;
+  };
+
+  void Begin(std::uint64_t id, const http::ProbeRequest& request,
+             std::function<void(const http::ProbeEvent&)> handler);
+  void Send(std::uint64_t id);
+  void AfterProbe(std::uint64_t id, const probes::AskedProbe& asked);
+
+  boost::asio::io_context& loop_;
+  probes::Prober& prober_;
+  std::function<bool(const std::string&)> configured_;
+  std::function<void(bool)> set_maintenance_;
+  std::atomic<std::uint64_t> last_id_ = 0;  // the only thing the two threads share
+  std::map<std::uint64_t, Series> series_;
+};
+
+}  // namespace rdmapulse
