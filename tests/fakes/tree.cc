@@ -135,6 +135,9 @@ Tree::~Tree() {
 }
 
 void Tree::Write(const std::string& path, std::string_view text) const {
+  std::error_code error;
+  fs::create_directories(fs::path(root_ + "/" + path).parent_path(), error);
+  if (error) Die("making the folder of " + root_ + "/" + path, error.message());
   std::ofstream file(root_ + "/" + path, std::ios::binary | std::ios::trunc);
   file << text;
   file.close();

@@ -48,7 +48,7 @@ class Tree {
   const std::map<std::string, int>& errors() const { return errors_; }
 
   // What happens on the host meanwhile. Write changes a file in place, so that open descriptors see
-  // it; Remove takes a file, or a folder with all in it.
+  // it, or makes one and its folders; Remove takes a file, or a folder with all in it.
   void Write(const std::string& path, std::string_view text) const;
   void Remove(const std::string& path) const;
 
