@@ -75,7 +75,11 @@ void ControlPlane::RemovePeersNotIn(const std::vector<config::Peer>& peers) {
     removed.push_back(std::move(entry->second));
     entry = peers_.erase(entry);
   }
-  for (const auto& peer : removed) peer->Stop("the peer was removed from the configuration");
+  for (const auto& peer : removed) {
+    spdlog::info("peer {} ({}): removed from the configuration", peer->config().name,
+                 peer->config().address);
+    peer->Stop("the peer was removed from the configuration");
+  }
 }
 
 void ControlPlane::SetLocalPorts(const std::vector<probes::PeerPort>& ports) {

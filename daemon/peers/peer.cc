@@ -50,6 +50,7 @@ void Peer::Start() {
 }
 
 void Peer::Stop(const std::string& why) {
+  stopped_ = true;
   if (dialler_) std::exchange(dialler_, nullptr)->Stop();
   shared_.identity.Remove(config_.name);
   while (!sessions_.empty()) {
@@ -216,7 +217,9 @@ Session* Peer::PreferredSession(TimePoint now) const {
 void Peer::OnClosed(Session& session, const std::string& why) {
   const auto own = session.shared_from_this();
   std::erase(sessions_, own);
-  if (session.was_up()) {
+  if (stopped_) {
+    problem_ = why;  // ours, and said once for all peers by whoever stopped them
+  } else if (session.was_up()) {
     if (lines_.Take(Clock::now())) {
       spdlog::info("peer {}: session with {} closed: {}", config_.name, session.address(), why);
     }

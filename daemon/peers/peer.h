@@ -90,7 +90,8 @@ class Peer : public SessionOwner, public DiallerUser {
   std::optional<probes::PeerInfo> info_;            // of the last hello
   std::uint64_t instance_ = 0;                      // whose info_ is
   std::uint64_t revision_ = 0;                      // of info_->ports
-  bool announced_ = false;                          // OnPeer without OnPeerGone
+  bool stopped_ = false;
+  bool announced_ = false;  // OnPeer without OnPeerGone
   probes::RttHistogram tcp_rtt_;
   std::optional<Duration> last_rtt_;
   std::optional<TimePoint> last_answer_;

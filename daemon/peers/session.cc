@@ -131,14 +131,23 @@ asio::awaitable<void> Session::Read([[maybe_unused]] std::shared_ptr<Session> se
         asio::buffer(space.data(), space.size()), asio::redirect_error(asio::use_awaitable, error));
     if (state_ == State::kClosed) co_return;
     if (error) {
-      const bool done = state_ == State::kDraining || error == asio::error::eof;
-      Close(state_ == State::kDraining ? why_ : done ? "it closed the session" : error.message());
+      Close(HowItEnded(error));
       co_return;
     }
     if (state_ == State::kDraining) continue;  // thrown away
     reader_.Commit(count);
     TakeEnvelopes(Clock::now());
   }
+}
+
+std::string Session::HowItEnded(const error_code& error) const {
+  if (state_ == State::kDraining) return why_;
+  if (state_ == State::kHello) {
+    // What a daemon does that does not know our address; it reads nothing, so it may be a reset.
+    return "it closed the connection before its hello; see that it has this host among its peers, "
+           "by the address that we connect from";
+  }
+  return error == asio::error::eof ? "it closed the session" : error.message();
 }
 
 void Session::TakeEnvelopes(TimePoint now) {
@@ -263,7 +272,7 @@ void Session::StartWrite() {
 void Session::AfterWrite(const error_code& error) {
   writing_.clear();
   if (state_ == State::kClosed) return;
-  if (error) return Close(state_ == State::kDraining ? why_ : error.message());
+  if (error) return Close(HowItEnded(error));
   StartWrite();
   if (state_ != State::kDraining || !writing_.empty()) return;
   // Our end is done; the peer's end of file, or the timer, closes. Closing with unread bytes in the

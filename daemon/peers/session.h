@@ -72,6 +72,7 @@ class Session : public std::enable_shared_from_this<Session> {
 
   boost::asio::awaitable<void> Read(std::shared_ptr<Session> self);
   boost::asio::awaitable<void> Tend(std::shared_ptr<Session> self);
+  std::string HowItEnded(const boost::system::error_code& error) const;
   void TakeEnvelopes(TimePoint now);
   void OnMessage(const Message& message, TimePoint now);
   void OnFirstMessage(const Message& message);
