@@ -1,0 +1,225 @@
+#include "config/keys.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "config/wording.h"
+
+namespace rdmapulse::config {
+namespace {
+
+using std::chrono::hours;
+using std::chrono::milliseconds;
+
+// Below 10 ms a sweep of a device's counters or a round trip on a slow host does not fit in; above
+// an hour nobody is being watched.
+constexpr DurationBounds kInterval = {milliseconds(10), hours(1)};
+// The histograms of round trips end at 10 s, where even a QP that retries has long given up.
+constexpr DurationBounds kDeadline = {milliseconds(1), milliseconds(10'000)};
+
+constexpr std::array<std::string_view, 3> kFamilies = {"any", "ipv4", "ipv6"};
+constexpr std::array<std::string_view, 2> kRails = {"aligned", "full"};
+
+constexpr std::array<PeerKey, 3> kPeerKeys = {{
+    {"name", [](const Value& v, Peer& p) { Read(v, p.name); }},
+    {"address", [](const Value& v, Peer& p) { Read(v, p.address); }},
+    {"labels", [](const Value& v, Peer& p) { Read(v, p.labels); }},
+}};
+
+// What is near `name` among `names`, or in words what there is.
+std::string Instead(std::string_view name, std::span<const std::string_view> names) {
+  const std::string_view nearest = Nearest(name, names);
+  if (!nearest.empty()) return "did you mean " + std::string(nearest) + "?";
+  return "known here: " + Join(names);
+}
+
+void ReadPeer(const Value& item, Peer& peer) {
+  constexpr std::string_view kExample = "{name: h2, address: 192.0.2.2}";
+  if (item.node.kind == Node::Kind::kNull) {
+    return item.Error("has no value; write a mapping such as " + std::string(kExample));
+  }
+  const bool is_mapping =
+      ForEachEntry(item, kExample, [&peer](const std::string& name, const Value& entry) {
+        for (const PeerKey& key : kPeerKeys) {
+          if (key.name == name) return key.read(entry, peer);
+        }
+        std::vector<std::string_view> names;
+        for (const PeerKey& key : kPeerKeys) names.push_back(key.name);
+        entry.Error("unknown key; " + Instead(name, names));
+      });
+  if (!is_mapping) return;
+  for (const std::string_view needed : {"name", "address"}) {
+    const auto is_it = [needed](const Child& child) { return child.key == needed; };
+    if (std::none_of(item.node.children.begin(), item.node.children.end(), is_it)) {
+      item.Error("has no " + std::string(needed) + "; a peer needs a name and an address");
+    }
+  }
+}
+
+void ReadPeers(const Value& value, std::vector<Peer>& peers) {
+  ForEachItem(value, "[{name: h2, address: 192.0.2.2}]",
+              [&peers](const Value& item) { ReadPeer(item, peers.emplace_back()); });
+}
+
+void ReadDscp(const Value& value, Class& out) { Read(value, Bounds{0, 63, "a DSCP"}, out.dscp); }
+void ReadInterval(const Value& value, Class& out) { Read(value, kInterval, out.interval); }
+void ReadDeadline(const Value& value, Class& out) { Read(value, kDeadline, out.deadline); }
+void ReadTimeout(const Value& value, Class& out) {
+  if (value.node.kind == Node::Kind::kScalar && value.node.text == "0") {
+    return value.Error("0 would wait for a lost acknowledgement for ever; use 1 to 31");
+  }
+  Read(value, Bounds{1, 31, "a local ACK timeout"}, out.timeout);
+}
+void ReadRetryCnt(const Value& value, Class& out) {
+  Read(value, Bounds{0, 7, "a retry count"}, out.retry_cnt);
+}
+void ReadOps(const Value& value, Class& out) { Read(value, out.ops); }
+
+// Thresholds are not settable yet: whatever stands there is said to have no effect.
+void ReadHealth(const Value& value, Config& /*config*/) {
+  ForEachEntry(value, "{}", [](const std::string& /*name*/, const Value& entry) {
+    entry.report.Warn(entry.key,
+                      "the detectors' thresholds cannot be set in this version; ignored");
+  });
+}
+
+constexpr Bounds kProbesPerSecond = {1, 1'000'000, "a rate that a NIC can be asked for"};
+
+constexpr auto kKeys = std::to_array<Key>({
+    {"host.name", [](const Value& v, Config& c) { Read(v, c.host.name); }},
+    {"host.labels", [](const Value& v, Config& c) { Read(v, c.host.labels); }},
+    {"http.listen", [](const Value& v, Config& c) { Read(v, c.http.listen); }},
+    {"http.socket", [](const Value& v, Config& c) { Read(v, c.http.socket); }},
+    {"http.api_allow", [](const Value& v, Config& c) { Read(v, c.http.api_allow); }},
+    {"control.listen", [](const Value& v, Config& c) { Read(v, c.control.listen); }},
+    {"control.tls.cert", [](const Value& v, Config& c) { Read(v, c.control.tls.cert); }},
+    {"control.tls.key", [](const Value& v, Config& c) { Read(v, c.control.tls.key); }},
+    {"control.tls.ca", [](const Value& v, Config& c) { Read(v, c.control.tls.ca); }},
+    {"sysfs_root", [](const Value& v, Config& c) { Read(v, c.sysfs_root); }},
+    {"devices.include", [](const Value& v, Config& c) { Read(v, c.devices.include); }},
+    {"devices.exclude", [](const Value& v, Config& c) { Read(v, c.devices.exclude); }},
+    {"ports.ignore", [](const Value& v, Config& c) { Read(v, c.ports.ignore); }},
+    {"collect.interval", [](const Value& v, Config& c) { Read(v, kInterval, c.collect.interval); }},
+    {"collect.fast_interval",
+     [](const Value& v, Config& c) { Read(v, kInterval, c.collect.fast_interval); }},
+    {"collect.series_max",
+     [](const Value& v,
+        Config& c) { Read(v, Bounds{0, 1'000'000, "a number of series"}, c.collect.series_max); }},
+    {"collect.allow", [](const Value& v, Config& c) { Read(v, c.collect.allow); }},
+    {"collect.deny", [](const Value& v, Config& c) { Read(v, c.collect.deny); }},
+    {"peers", [](const Value& v, Config& c) { ReadPeers(v, c.peers); }},
+    {"discovery.file", [](const Value& v, Config& c) { Read(v, c.discovery.file); }},
+    {"discovery.http", [](const Value& v, Config& c) { Read(v, c.discovery.http); }},
+    {"discovery.dns", [](const Value& v, Config& c) { Read(v, c.discovery.dns); }},
+    {"selection.tor_mesh", [](const Value& v, Config& c) { Read(v, c.selection.tor_mesh); }},
+    {"selection.sampled",
+     [](const Value& v,
+        Config& c) { Read(v, Bounds{0, 4096, "a number of peers"}, c.selection.sampled); }},
+    {"selection.rails",
+     [](const Value& v, Config& c) { ReadChoice(v, kRails, c.selection.rails); }},
+    {"classes.lossless.dscp", [](const Value& v, Config& c) { ReadDscp(v, c.classes.lossless); }},
+    {"classes.lossless.interval",
+     [](const Value& v, Config& c) { ReadInterval(v, c.classes.lossless); }},
+    {"classes.lossless.deadline",
+     [](const Value& v, Config& c) { ReadDeadline(v, c.classes.lossless); }},
+    {"classes.lossless.timeout",
+     [](const Value& v, Config& c) { ReadTimeout(v, c.classes.lossless); }},
+    {"classes.lossless.retry_cnt",
+     [](const Value& v, Config& c) { ReadRetryCnt(v, c.classes.lossless); }},
+    {"classes.lossless.ops", [](const Value& v, Config& c) { ReadOps(v, c.classes.lossless); }},
+    {"classes.control.dscp", [](const Value& v, Config& c) { ReadDscp(v, c.classes.control); }},
+    {"classes.control.interval",
+     [](const Value& v, Config& c) { ReadInterval(v, c.classes.control); }},
+    {"classes.control.deadline",
+     [](const Value& v, Config& c) { ReadDeadline(v, c.classes.control); }},
+    {"classes.control.timeout",
+     [](const Value& v, Config& c) { ReadTimeout(v, c.classes.control); }},
+    {"classes.control.retry_cnt",
+     [](const Value& v, Config& c) { ReadRetryCnt(v, c.classes.control); }},
+    {"classes.control.ops", [](const Value& v, Config& c) { ReadOps(v, c.classes.control); }},
+    {"budget.qps_per_nic",
+     [](const Value& v,
+        Config& c) { Read(v, Bounds{1, 65'536, "a number of QPs"}, c.budget.qps_per_nic); }},
+    {"budget.probes_per_second_per_nic",
+     [](const Value& v,
+        Config& c) { Read(v, kProbesPerSecond, c.budget.probes_per_second_per_nic); }},
+    {"gid.family", [](const Value& v, Config& c) { ReadChoice(v, kFamilies, c.gid.family); }},
+    {"expect.ecn", [](const Value& v, Config& c) { Read(v, c.expect.ecn); }},
+    {"expect.expected_agents",
+     [](const Value& v,
+        Config&
+            c) { Read(v, Bounds{0, 10'000'000, "a number of agents"}, c.expect.expected_agents); }},
+    {"maintenance", [](const Value& v, Config& c) { Read(v, c.maintenance); }},
+    {"health", ReadHealth},
+    {"recorder.dir", [](const Value& v, Config& c) { Read(v, c.recorder.dir); }},
+    {"recorder.max_bytes", [](const Value& v, Config& c) { ReadBytes(v, c.recorder.max_bytes); }},
+});
+
+// Where else a key of this name exists: "dscp" → "classes.lossless.dscp". Empty: nowhere.
+std::string_view Elsewhere(std::string_view name) {
+  for (const Key& key : kKeys) {
+    const std::size_t dot = key.path.rfind('.');
+    if (dot != key.path.npos && key.path.substr(dot + 1) == name) return key.path;
+  }
+  return {};
+}
+
+void ReportUnknown(const Value& entry, std::string_view name, std::string_view section) {
+  const std::vector<std::string_view> names = NamesIn(section);
+  for (const Key& key : kKeys) {
+    if (key.path != name) continue;
+    return entry.Error("unknown key; sections are nested here: write the last word of " +
+                       std::string(name) + " inside its section");
+  }
+  const std::string_view elsewhere = Elsewhere(name);
+  if (Nearest(name, names).empty() && !elsewhere.empty()) {
+    return entry.Error("unknown key; did you mean " + std::string(elsewhere) + "?");
+  }
+  entry.Error("unknown key; " + Instead(name, names));
+}
+
+}  // namespace
+
+std::span<const Key> Keys() { return kKeys; }
+std::span<const PeerKey> PeerKeys() { return kPeerKeys; }
+
+std::vector<std::string> KnownKeys() {
+  std::vector<std::string> keys;
+  for (const Key& key : kKeys) {
+    keys.emplace_back(key.path);
+    if (key.path != "peers") continue;
+    for (const PeerKey& peer_key : kPeerKeys)
+      keys.push_back("peers[]." + std::string(peer_key.name));
+  }
+  return keys;
+}
+
+std::vector<std::string_view> NamesIn(std::string_view path) {
+  std::vector<std::string_view> names;
+  for (const Key& key : kKeys) {
+    std::string_view rest = key.path;
+    if (!path.empty()) {
+      if (!rest.starts_with(path) || rest.substr(path.size(), 1) != ".") continue;
+      rest.remove_prefix(path.size() + 1);
+    }
+    const std::string_view name = rest.substr(0, rest.find('.'));
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  }
+  return names;
+}
+
+// Recursion ends with the table's paths: a key that leads nowhere is an error.
+void ReadSection(const Value& section, Config& config) {
+  const std::vector<std::string_view> names = NamesIn(section.key);
+  const std::string example = "{" + std::string(names.front()) + ": …}";
+  ForEachEntry(section, example, [&section, &config](const std::string& name, const Value& entry) {
+    const auto row = std::find_if(kKeys.begin(), kKeys.end(),
+                                  [&entry](const Key& key) { return key.path == entry.key; });
+    if (row != kKeys.end()) return row->read(entry, config);
+    if (!NamesIn(entry.key).empty()) return ReadSection(entry, config);
+    ReportUnknown(entry, name, section.key);
+  });
+}
+
+}  // namespace rdmapulse::config

@@ -1,0 +1,127 @@
+#include <algorithm>
+#include <array>
+#include <string>
+#include <string_view>
+
+#include "config/units.h"
+#include "config/validate.h"
+#include "config/wording.h"
+
+namespace rdmapulse::config {
+namespace {
+
+// What this version sends; probes::Op names the same three (validate_test holds them together).
+constexpr std::array<std::string_view, 3> kOps = {"write0", "write", "read"};
+// The rest of the vocabulary that traces and labels share (design.md 5.1).
+constexpr std::array<std::string_view, 7> kOtherOps = {"write_mtu", "echo", "send",   "atomic",
+                                                       "loopback",  "ud",   "connect"};
+
+template <std::size_t kSize>
+bool Holds(const std::array<std::string_view, kSize>& words, std::string_view word) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+// Why `op` cannot be sent; empty: it can.
+std::string WhyNot(const std::string& op) {
+  if (Holds(kOps, op)) return {};
+  const std::string use = "use " + Join(kOps);
+  if (Holds(kOtherOps, op)) return op + " is an op that this version cannot send yet; " + use;
+  const std::string_view nearest = Nearest(op, kOps);
+  return Quoted(op) + " is not an op; " +
+         (nearest.empty() ? use : "did you mean " + std::string(nearest) + "?");
+}
+
+void ValidateOps(const std::vector<std::string>& ops, const std::string& key, Report& report) {
+  if (ops.empty()) {
+    report.Error(key, "is empty, so the class would send nothing; use some of " + Join(kOps));
+  }
+  for (std::size_t i = 0; i < ops.size(); ++i) {
+    const std::string item = key + "[" + std::to_string(i) + "]";
+    const std::string why_not = WhyNot(ops[i]);
+    const auto here = ops.begin() + static_cast<std::ptrdiff_t>(i);
+    if (!why_not.empty()) {
+      report.Error(item, why_not);
+    } else if (std::find(ops.begin(), here, ops[i]) != here) {
+      report.Error(item, ops[i] + " is listed twice; every op is sent once an interval anyway");
+    }
+  }
+}
+
+// An op that is outstanding when its path's next op is due makes that one be skipped. Past the
+// interval, no overdue probe could be told from one that was never sent; past an op's share of it,
+// probes that are in time still cost others their turn.
+void ValidateDeadline(const Class& traffic_class, const std::string& key, Report& report) {
+  if (report.Failed(key + ".interval") || report.Failed(key + ".deadline")) return;
+  const std::string deadline = DurationText(traffic_class.deadline);
+  const std::string interval = DurationText(traffic_class.interval);
+  if (traffic_class.deadline > traffic_class.interval) {
+    report.Error(key + ".deadline", deadline + " is longer than the interval (" + interval +
+                                        "): the next probe would be due before this one counts "
+                                        "as overdue; make the deadline shorter or equal");
+    return;
+  }
+  const auto ops = static_cast<std::int64_t>(traffic_class.ops.size());
+  if (ops > 1 && traffic_class.deadline * ops > traffic_class.interval) {
+    report.Warn(key + ".deadline",
+                deadline + " is longer than the " + std::to_string(ops) + " ops of one interval (" +
+                    interval +
+                    ") are apart: a probe that is slow but in time makes the next be skipped");
+  }
+}
+
+void ValidateClass(const Class& traffic_class, const std::string& key, Report& report) {
+  if (!report.Failed(key + ".ops")) ValidateOps(traffic_class.ops, key + ".ops", report);
+  ValidateDeadline(traffic_class, key, report);
+  if (traffic_class.retry_cnt == 7) {
+    report.Warn(key + ".retry_cnt",
+                "7 means for ever on some devices (soft-RoCE among them), where a lost peer is "
+                "then never reported; use 6");
+  }
+}
+
+}  // namespace
+
+void ValidateClasses(const Config& config, Report& report) {
+  ValidateClass(config.classes.lossless, "classes.lossless", report);
+  ValidateClass(config.classes.control, "classes.control", report);
+}
+
+// What the file's contract has but this version does not act on. Where silence would be unsafe or
+// would leave peers unwatched it is an error, otherwise a warning.
+void ValidateUnavailable(const Config& config, Report& report) {
+  const Config defaults;
+  const Tls& tls = config.control.tls;
+  if (tls != defaults.control.tls) {
+    report.Error("control.tls",
+                 "TLS is not available in this version, which refuses to start rather than talk "
+                 "in clear; delete the key and keep port 9937 inside a trusted network");
+    for (const auto& [name, file] :
+         {std::pair<std::string_view, const std::string&>{"cert", tls.cert},
+          {"key", tls.key},
+          {"ca", tls.ca}}) {
+      if (!file.empty()) continue;
+      report.Error(Under("control.tls", name), "is missing; TLS needs cert, key and ca");
+    }
+  }
+  const auto no_discovery = [&report](const std::vector<std::string>& entries, std::string key) {
+    if (entries.empty()) return;
+    report.Error(key, "discovery is not available in this version; list the peers under `peers`");
+  };
+  no_discovery(config.discovery.file, "discovery.file");
+  no_discovery(config.discovery.http, "discovery.http");
+  no_discovery(config.discovery.dns, "discovery.dns");
+
+  const auto no_effect = [&report](bool set, std::string key, std::string_view why) {
+    if (set) report.Warn(key, "has no effect in this version, " + std::string(why));
+  };
+  constexpr std::string_view kAllPeers = "which probes every peer of the list";
+  constexpr std::string_view kNoRecorder = "which has no flight recorder";
+  no_effect(config.selection.tor_mesh != defaults.selection.tor_mesh, "selection.tor_mesh",
+            kAllPeers);
+  no_effect(config.selection.sampled != defaults.selection.sampled, "selection.sampled", kAllPeers);
+  no_effect(config.recorder.dir != defaults.recorder.dir, "recorder.dir", kNoRecorder);
+  no_effect(config.recorder.max_bytes != defaults.recorder.max_bytes, "recorder.max_bytes",
+            kNoRecorder);
+}
+
+}  // namespace rdmapulse::config
