@@ -9,9 +9,9 @@ packages=(
   libboost1.81-dev libboost-json1.81-dev libcli11-dev libexpected-dev libfmt-dev libibverbs-dev
   libmnl-dev libprotobuf-dev libsystemd-dev libspdlog-dev libyaml-cpp-dev prometheus-cpp-dev
   protobuf-compiler
-  # Tests: frameworks, format, lint, fuzz, a real Prometheus with promtool.
+  # Tests: frameworks, format, lint, fuzz, a real Prometheus with promtool, systemd-analyze.
   clang clang-format clang-tidy libbenchmark-dev libclang-rt-14-dev libgmock-dev libgtest-dev
-  prometheus
+  prometheus systemd
 )
 
 missing=()
