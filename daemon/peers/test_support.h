@@ -15,6 +15,7 @@
 
 #include "daemon/peers/control_plane.h"
 #include "daemon/peers/message.h"
+#include "daemon/peers/test_messages.h"
 #include "daemon/peers/wire.h"
 #include "probes/peer_link.h"
 
@@ -87,10 +88,5 @@ class RawPeer {
 
 // Runs the loop until `done`, at most 20 s. False: it did not come true.
 bool RunUntil(boost::asio::io_context& io, const std::function<bool()>& done);
-
-probes::PathRef SomePath();
-probes::ConnectRequest SomeConnect();
-probes::ConnectReply SomeReply();
-Hello SomeHello(const std::string& host, std::uint64_t instance);
 
 }  // namespace rdmapulse::peers

@@ -1,0 +1,72 @@
+#include "daemon/peers/test_messages.h"
+
+namespace rdmapulse::peers {
+
+probes::PathRef SomePath() {
+  return {.leader_port = {"mlx5_0", 1},
+          .follower_port = {"rxe0", 2},
+          .traffic_class = probes::Class::kLossless,
+          .serial = 42};
+}
+
+probes::ConnectRequest SomeConnect() {
+  probes::QpEndpoint leader{.port = {"mlx5_0", 1},
+                            .protocol = Protocol::kRoceV2,
+                            .gid = *ParseGid("10.77.0.1"),
+                            .lid = 0,
+                            .qpn = 0x123456,
+                            .psn = 0xfedcba,
+                            .mtu_bytes = 1024,
+                            .buffer_address = 0x7f0011223344,
+                            .buffer_rkey = 0xdeadbeef,
+                            .buffer_bytes = 4096};
+  return {.path = SomePath(), .leader = leader, .flow_label = 0xabcde};
+}
+
+probes::ConnectReply SomeReply() {
+  return {.follower = {.port = {"rxe0", 2},
+                       .protocol = Protocol::kRoceV2,
+                       .gid = *ParseGid("fd77::2"),
+                       .lid = 0,
+                       .qpn = 17,
+                       .psn = 0,
+                       .mtu_bytes = 4096,
+                       .buffer_address = 0x1000,
+                       .buffer_rkey = 1,
+                       .buffer_bytes = 64}};
+}
+
+Hello SomeHello(const std::string& host, std::uint64_t instance) {
+  return {.agent_version = "0.1.0",
+          .host = host,
+          .epoch = 1000 + instance,
+          .instance = instance,
+          .dial = 1,
+          .revision = 1,
+          .ports = {{.id = {"mlx5_0", 1},
+                     .protocol = Protocol::kRoceV2,
+                     .mtu_bytes = 1024,
+                     .gid = *ParseGid("10.77.0.9")}}};
+}
+
+std::vector<std::pair<std::string, Message>> EveryMessage() {
+  Hello hello = SomeHello("h1", 0x0123456789abcdef);
+  hello.epoch = 1764438000000000;
+  hello.ports.push_back({.id = {"rxe0", 2},
+                         .protocol = Protocol::kRoceV2,
+                         .mtu_bytes = 4096,
+                         .gid = *ParseGid("fd77::2")});
+  return {{"hello", {0, hello}},
+          {"hello_of_version_2", {0, OtherVersion{2, "9.9.9"}}},
+          {"refused", {0, Refused{1, "192.0.2.9 is not the address of any of our peers"}}},
+          {"ping", {300, Ping{}}},
+          {"pong", {300, Pong{}}},
+          {"ports", {0, Ports{7, hello.ports}}},
+          {"connect", {5, SomeConnect()}},
+          {"connected", {5, SomeReply()}},
+          {"ready", {0, Ready{SomePath()}}},
+          {"lost", {0, Lost{SomePath(), "transport retry exceeded"}}},
+          {"failed", {5, Failed{"opening a QP on rxe0/2: No such device"}}}};
+}
+
+}  // namespace rdmapulse::peers
