@@ -3,7 +3,8 @@
 # upgrade. What an operator wrote (the configuration) and what the daemon wrote (recordings) is kept.
 set -euo pipefail
 
-readonly here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+readonly here
 readonly programs=(rdmapulsed rdmapulse)
 readonly unit=rdmapulsed.service
 readonly user=rdmapulse
