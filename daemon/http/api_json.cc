@@ -1,0 +1,178 @@
+#include "daemon/http/api_json.h"
+
+#include <algorithm>
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+#include <boost/json/serialize.hpp>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "daemon/base/utf8.h"
+#include "daemon/version.h"
+#include "probes/probe.h"
+
+namespace rdmapulse::http {
+namespace {
+
+namespace json = boost::json;
+
+json::value Text(std::string_view text) {
+  if (text.empty()) return nullptr;
+  return json::string(CleanUtf8(text));
+}
+
+// A word of our own vocabulary, in which "unknown" is one.
+json::value Word(std::string_view word) {
+  return word == "unknown" ? json::value(nullptr) : Text(word);
+}
+
+template <typename T>
+json::value Number(const std::optional<T>& number) {
+  return number ? json::value(*number) : json::value(nullptr);
+}
+
+json::value SecondsOf(const std::optional<Duration>& duration) {
+  return duration ? json::value(Seconds(*duration)) : json::value(nullptr);
+}
+
+json::object Labels(const std::map<std::string, std::string>& labels) {
+  json::object object;
+  for (const auto& [name, value] : labels) object[CleanUtf8(name)] = CleanUtf8(value);
+  return object;
+}
+
+json::object Port(const DeviceInfo& device, const PortInfo& port, const PortStatus* status) {
+  json::object object;
+  object["device"] = Text(device.name);
+  object["port"] = port.port;
+  object["netdev"] = Text(port.netdev);
+  object["protocol"] = Word(Name(port.protocol));
+  object["link_layer"] = Word(Name(port.link_layer));
+  object["state"] = Word(Name(port.state));
+  object["rate_bytes_per_second"] = Number(port.rate_bytes_per_second);
+  object["gid"] = status == nullptr ? json::value(nullptr) : Text(status->gid);
+  object["gid_index"] = status == nullptr ? json::value(nullptr) : Number(status->gid_index);
+  object["gid_reason"] = status == nullptr ? json::value(nullptr) : Text(status->gid_reason);
+  object["pfc_priorities"] = nullptr;  // no collector reads the interface's PFC settings yet
+  object["present"] = device.present;
+  object["driver"] = Text(device.driver);
+  object["firmware"] = Text(device.firmware);
+  object["pci"] = Text(device.pci);
+  object["phys_state"] = Text(port.phys_state);
+  object["netdev_mtu_bytes"] = Number(port.netdev_mtu_bytes);
+  object["lid"] = Number(port.lid);
+  object["qps"] = status == nullptr ? json::value(nullptr) : json::value(status->qps);
+  return object;
+}
+
+// The members of a path that its ops share.
+json::object Path(const PathSnapshot& path) {
+  json::object object;
+  object["device"] = Text(path.key.local.device);
+  object["port"] = path.key.local.port;
+  object["peer_device"] = Text(path.key.remote.device);
+  object["peer_port"] = path.key.remote.port;
+  object["class"] = Text(Name(path.key.traffic_class));
+  object["sport"] = path.sport == 0 ? json::value(nullptr) : json::value(path.sport);
+  object["qp_state"] = Text(path.qp_state);
+  object["problem"] = Text(path.problem);
+  object["rebuilds"] = path.rebuilds;
+  return object;
+}
+
+void AddSeries(json::object& object, const ProbeSeries& series) {
+  object["op"] = Text(Name(series.op));
+  object["last_outcome"] = series.last_outcome ? Text(Name(*series.last_outcome)) : nullptr;
+  object["last_status"] =
+      series.last_status ? Text(probes::StatusName(series.last_status->code)) : nullptr;
+  object["p50_seconds"] = SecondsOf(series.rtt.Quantile(0.5));
+  object["p99_seconds"] = SecondsOf(series.rtt.Quantile(0.99));
+  object["overdue"] = series.overdue;
+  object["oldest_outstanding_seconds"] = SecondsOf(series.oldest_outstanding);
+}
+
+void AddPath(json::array& paths, const PathSnapshot& path) {
+  json::object shared = Path(path);
+  if (path.series.empty()) {
+    for (const char* name : {"op", "last_outcome", "last_status", "p50_seconds", "p99_seconds",
+                             "overdue", "oldest_outstanding_seconds"}) {
+      shared[name] = nullptr;
+    }
+    paths.push_back(std::move(shared));
+    return;
+  }
+  for (const ProbeSeries& series : path.series) {
+    json::object object = shared;
+    AddSeries(object, series);
+    paths.push_back(std::move(object));
+  }
+}
+
+json::object Peer(const PeerSnapshot& peer) {
+  json::object object;
+  object["peer"] = Text(peer.name);
+  object["address"] = Text(peer.address);
+  object["labels"] = Labels(peer.labels);
+  object["up"] = peer.up;
+  object["problem"] = Text(peer.problem);
+  object["epoch"] = Number(peer.epoch);
+  object["tcp_rtt_seconds"] = SecondsOf(peer.last_tcp_rtt);
+  json::array paths;
+  for (const PathSnapshot& path : peer.paths) AddPath(paths, path);
+  object["paths"] = std::move(paths);
+  return object;
+}
+
+const PortStatus* Find(const std::vector<PortStatus>& ports, const std::string& device,
+                       std::uint32_t port) {
+  const auto found =
+      std::find_if(ports.begin(), ports.end(), [&device, port](const PortStatus& status) {
+        return status.id.device == device && status.id.port == port;
+      });
+  return found == ports.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+std::string StatusJson(const Snapshot& snapshot, TimePoint now) {
+  const bool started = snapshot.started != TimePoint{};
+  json::object object;
+  object["host"] = Text(snapshot.host);
+  object["labels"] = Labels(snapshot.labels);
+  object["version"] = Text(kVersion);
+  object["epoch"] = started ? json::value(snapshot.epoch) : json::value(nullptr);
+  object["uptime_seconds"] =
+      started ? json::value(Seconds(now - snapshot.started)) : json::value(nullptr);
+  object["maintenance"] = snapshot.maintenance;
+  object["devices"] = std::count_if(snapshot.devices.begin(), snapshot.devices.end(),
+                                    [](const DeviceInfo& device) { return device.present; });
+  object["peers_up"] = std::count_if(snapshot.peers.begin(), snapshot.peers.end(),
+                                     [](const PeerSnapshot& peer) { return peer.up; });
+  object["peers"] = snapshot.peers.size();
+  object["loop_late_seconds"] =
+      started ? json::value(Seconds(snapshot.loop_late_max)) : json::value(nullptr);
+  return json::serialize(object);
+}
+
+std::string PortsJson(const Snapshot& snapshot) {
+  json::array ports;
+  for (const DeviceInfo& device : snapshot.devices) {
+    for (const PortInfo& port : device.ports) {
+      ports.push_back(Port(device, port, Find(snapshot.ports, device.name, port.port)));
+    }
+  }
+  json::object object;
+  object["ports"] = std::move(ports);
+  return json::serialize(object);
+}
+
+std::string PeersJson(const Snapshot& snapshot) {
+  json::array peers;
+  for (const PeerSnapshot& peer : snapshot.peers) peers.push_back(Peer(peer));
+  json::object object;
+  object["peers"] = std::move(peers);
+  return json::serialize(object);
+}
+
+}  // namespace rdmapulse::http

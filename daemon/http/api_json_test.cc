@@ -1,0 +1,117 @@
+#include "daemon/http/api_json.h"
+
+#include <gtest/gtest.h>
+
+#include <boost/json/parse.hpp>
+#include <boost/json/serialize.hpp>
+
+#include "daemon/metrics/example_snapshot.h"
+
+namespace rdmapulse::http {
+namespace {
+
+using namespace std::chrono_literals;
+
+// Both through the same parser and serializer: blanks and spellings of numbers do not matter.
+void ExpectJson(const std::string& text, const char* expected) {
+  EXPECT_EQ(boost::json::serialize(boost::json::parse(text)),
+            boost::json::serialize(boost::json::parse(expected)));
+}
+
+TEST(ApiJsonTest, StatusOfTheExampleHost) {
+  ExpectJson(StatusJson(ExampleSnapshot(), TimePoint(1091500ms)), R"({
+    "host": "h1", "labels": {"fabric": "default", "tor": "t7"}, "version": "0.1.0",
+    "epoch": 1700000001500000, "uptime_seconds": 91.5, "maintenance": false, "devices": 2,
+    "peers_up": 1, "peers": 2, "loop_late_seconds": 0.0007})");
+}
+
+TEST(ApiJsonTest, WhatIsUnknownBeforeTheFirstSnapshotIsNull) {
+  ExpectJson(StatusJson(Snapshot{}, TimePoint(5s)), R"({
+    "host": null, "labels": {}, "version": "0.1.0", "epoch": null, "uptime_seconds": null,
+    "maintenance": false, "devices": 0, "peers_up": 0, "peers": 0, "loop_late_seconds": null})");
+  ExpectJson(PortsJson(Snapshot{}), R"({"ports": []})");
+  ExpectJson(PeersJson(Snapshot{}), R"({"peers": []})");
+}
+
+TEST(ApiJsonTest, PortsOfTheExampleHost) {
+  ExpectJson(PortsJson(ExampleSnapshot()), R"({"ports": [
+    {"device": "rxe0", "port": 1, "netdev": "eth0", "protocol": "roce_v2",
+     "link_layer": "ethernet", "state": "active", "rate_bytes_per_second": 312500000,
+     "gid": "10.77.0.1", "gid_index": 1, "gid_reason": "RoCE v2, IPv4, of eth0",
+     "pfc_priorities": null, "present": true, "driver": "rxe", "firmware": null, "pci": null,
+     "phys_state": "LinkUp", "netdev_mtu_bytes": 1500, "lid": null, "qps": 2},
+    {"device": "mlx5_0", "port": 1, "netdev": null, "protocol": "infiniband",
+     "link_layer": "infiniband", "state": "down", "rate_bytes_per_second": null,
+     "gid": null, "gid_index": null, "gid_reason": "the port is down",
+     "pfc_priorities": null, "present": true, "driver": "mlx5", "firmware": "20.31.1014",
+     "pci": "0000:3b:00.0", "phys_state": "Polling", "netdev_mtu_bytes": null, "lid": 17,
+     "qps": 0}]})");
+}
+
+TEST(ApiJsonTest, APortThatTheTransportDoesNotHaveIsListedStill) {
+  Snapshot snapshot;
+  snapshot.devices.resize(1);
+  snapshot.devices[0].name = "siw0";
+  snapshot.devices[0].present = false;
+  snapshot.devices[0].ports.resize(1);
+  ExpectJson(PortsJson(snapshot), R"({"ports": [
+    {"device": "siw0", "port": 1, "netdev": null, "protocol": null, "link_layer": null,
+     "state": null, "rate_bytes_per_second": null, "gid": null, "gid_index": null,
+     "gid_reason": null, "pfc_priorities": null, "present": false, "driver": null,
+     "firmware": null, "pci": null, "phys_state": null, "netdev_mtu_bytes": null, "lid": null,
+     "qps": null}]})");
+}
+
+TEST(ApiJsonTest, PeersOfTheExampleHostWithAnEntryForEachPathAndOp) {
+  // The quantiles are the middles of the histogram's buckets: 12 µs and 2 ms within 2 %.
+  ExpectJson(PeersJson(ExampleSnapshot()), R"({"peers": [
+    {"peer": "h2", "address": "192.0.2.2:9937", "labels": {"tor": "t8"}, "up": true,
+     "problem": null, "epoch": 1700000000000000, "tcp_rtt_seconds": 0.0001, "paths": [
+      {"device": "rxe0", "port": 1, "peer_device": "rxe0", "peer_port": 1, "class": "lossless",
+       "sport": 51234, "qp_state": "rts", "problem": null, "rebuilds": 1, "op": "write0",
+       "last_outcome": "failed", "last_status": "transport retry exceeded",
+       "p50_seconds": 1.1904E-5, "p99_seconds": 2.015232E-3, "overdue": false,
+       "oldest_outstanding_seconds": null},
+      {"device": "rxe0", "port": 1, "peer_device": "rxe0", "peer_port": 1, "class": "lossless",
+       "sport": 51234, "qp_state": "rts", "problem": null, "rebuilds": 1, "op": "read",
+       "last_outcome": null, "last_status": null, "p50_seconds": null, "p99_seconds": null,
+       "overdue": true, "oldest_outstanding_seconds": 1.5},
+      {"device": "rxe0", "port": 1, "peer_device": "rxe0", "peer_port": 1, "class": "control",
+       "sport": null, "qp_state": "backoff", "problem": "h2 refused: out of QPs", "rebuilds": 0,
+       "op": "write0", "last_outcome": null, "last_status": null, "p50_seconds": null,
+       "p99_seconds": null, "overdue": false, "oldest_outstanding_seconds": null}]},
+    {"peer": "h3", "address": "192.0.2.3:9937", "labels": {}, "up": false,
+     "problem": "connecting to 192.0.2.3:9937: Connection refused", "epoch": null,
+     "tcp_rtt_seconds": null, "paths": []}]})");
+}
+
+TEST(ApiJsonTest, APathThatSendsNothingYetIsThereWithoutAnOp) {
+  Snapshot snapshot;
+  snapshot.peers.resize(1);
+  snapshot.peers[0].name = "h2";
+  PathSnapshot path;
+  path.key = {"h2", {"a", 1}, {"b", 2}, probes::Class::kLossless};
+  path.qp_state = "connecting";
+  snapshot.peers[0].paths = {path};
+  ExpectJson(PeersJson(snapshot), R"({"peers": [
+    {"peer": "h2", "address": null, "labels": {}, "up": false, "problem": null, "epoch": null,
+     "tcp_rtt_seconds": null, "paths": [
+      {"device": "a", "port": 1, "peer_device": "b", "peer_port": 2, "class": "lossless",
+       "sport": null, "qp_state": "connecting", "problem": null, "rebuilds": 0, "op": null,
+       "last_outcome": null, "last_status": null, "p50_seconds": null, "p99_seconds": null,
+       "overdue": null, "oldest_outstanding_seconds": null}]}]})");
+}
+
+TEST(ApiJsonTest, BytesThatAreNoUtf8DoNotBreakTheDocument) {
+  Snapshot snapshot;
+  snapshot.host = "h\xFF\"1";
+  snapshot.labels = {{"r\xC0", "\x01"}};
+  boost::json::error_code error;
+  const auto status = boost::json::parse(StatusJson(snapshot, TimePoint(1s)), error);
+  ASSERT_FALSE(error) << error.message();
+  EXPECT_EQ(status.at("host").as_string(), "h\xEF\xBF\xBD\"1");
+  EXPECT_EQ(status.at("labels").as_object().at("r\xEF\xBF\xBD").as_string(), "\x01");
+}
+
+}  // namespace
+}  // namespace rdmapulse::http

@@ -1,0 +1,22 @@
+// The parameters of the two commands of the Unix socket: bytes from outside, made values or refused
+// with a sentence. Pure.
+//
+// A parameter stands in the query (?peer=h2&count=5) or in a JSON object as the body
+// ({"peer": "h2", "count": 5}); twice is an error, and so is one that does not exist.
+#pragma once
+
+#include <string_view>
+
+#include "daemon/base/result.h"
+#include "daemon/http/commands.h"
+
+namespace rdmapulse::http {
+
+// POST /api/v1/probe: peer (required), op (write0), class (lossless), count (0, until the client
+// goes; at most 1,000,000), interval (1; seconds, 0.01 to 3600).
+Result<ProbeRequest> ParseProbeRequest(std::string_view query, std::string_view body);
+
+// POST /api/v1/maintenance: on (required; true or false).
+Result<bool> ParseMaintenance(std::string_view query, std::string_view body);
+
+}  // namespace rdmapulse::http

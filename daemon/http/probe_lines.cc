@@ -1,0 +1,78 @@
+#include "daemon/http/probe_lines.h"
+
+#include <algorithm>
+#include <boost/json/object.hpp>
+#include <boost/json/serialize.hpp>
+#include <utility>
+
+#include "daemon/base/utf8.h"
+
+namespace rdmapulse::http {
+namespace {
+
+namespace json = boost::json;
+using probes::Outcome;
+
+json::value SecondsOf(const std::optional<Duration>& duration) {
+  return duration ? json::value(Seconds(*duration)) : json::value(nullptr);
+}
+
+bool IsLate(Outcome outcome) {
+  return outcome == Outcome::kLateBlocked || outcome == Outcome::kLateRetx ||
+         outcome == Outcome::kLateSelf;
+}
+
+}  // namespace
+
+std::string ProbeLine(const ProbeReply& reply) {
+  json::object object;
+  object["seq"] = reply.seq;
+  object["time_us"] = reply.time_us;
+  object["outcome"] = std::string(Name(reply.outcome));
+  object["status"] = std::string(probes::StatusName(reply.status.code));
+  object["rtt_seconds"] = SecondsOf(reply.rtt);
+  object["sport"] = reply.sport == 0 ? json::value(nullptr) : json::value(reply.sport);
+  return json::serialize(object) + '\n';
+}
+
+std::string ErrorLine(std::string_view error) {
+  json::object object;
+  object["error"] = CleanUtf8(error);
+  return json::serialize(object) + '\n';
+}
+
+void ProbeSummary::Add(const ProbeReply& reply) {
+  ++sent_;
+  if (reply.outcome == Outcome::kOk) ++ok_;
+  if (IsLate(reply.outcome)) ++late_;
+  if (reply.outcome == Outcome::kFailed) ++failed_;
+  const bool of_the_network = reply.outcome == Outcome::kOk ||
+                              reply.outcome == Outcome::kLateBlocked ||
+                              reply.outcome == Outcome::kLateRetx;
+  if (!of_the_network || !reply.rtt) return;
+  rtt_.Add(*reply.rtt);
+  min_ = std::min(min_.value_or(*reply.rtt), *reply.rtt);
+  max_ = std::max(max_.value_or(*reply.rtt), *reply.rtt);
+}
+
+std::string ProbeSummary::Line() const {
+  // A quantile is the middle of a bucket and could lie outside what was measured.
+  const auto quantile = [this](double q) -> std::optional<Duration> {
+    const auto value = rtt_.Quantile(q);
+    return value ? std::optional(std::clamp(*value, *min_, *max_)) : std::nullopt;
+  };
+  json::object summary;
+  summary["sent"] = sent_;
+  summary["ok"] = ok_;
+  summary["late"] = late_;
+  summary["failed"] = failed_;
+  summary["min_seconds"] = SecondsOf(min_);
+  summary["p50_seconds"] = SecondsOf(quantile(0.5));
+  summary["p99_seconds"] = SecondsOf(quantile(0.99));
+  summary["max_seconds"] = SecondsOf(max_);
+  json::object line;
+  line["summary"] = std::move(summary);
+  return json::serialize(line) + '\n';
+}
+
+}  // namespace rdmapulse::http

@@ -1,0 +1,69 @@
+#include "daemon/http/probe_lines.h"
+
+#include <gtest/gtest.h>
+
+namespace rdmapulse::http {
+namespace {
+
+using namespace std::chrono_literals;
+using probes::Outcome;
+
+ProbeReply Reply(Outcome outcome, std::optional<Duration> rtt) {
+  ProbeReply reply;
+  reply.outcome = outcome;
+  reply.rtt = rtt;
+  return reply;
+}
+
+TEST(ProbeLinesTest, AReplyIsOneLine) {
+  ProbeReply reply = Reply(Outcome::kOk, 12500ns);
+  reply.seq = 3;
+  reply.time_us = 1700000000000001;
+  reply.sport = 51234;
+  EXPECT_EQ(ProbeLine(reply),
+            "{\"seq\":3,\"time_us\":1700000000000001,\"outcome\":\"ok\",\"status\":\"success\","
+            "\"rtt_seconds\":1.25E-5,\"sport\":51234}\n");
+}
+
+TEST(ProbeLinesTest, WhatAReplyDoesNotKnowIsNull) {
+  ProbeReply reply = Reply(Outcome::kFailed, std::nullopt);
+  reply.status = {12, 0x81};
+  EXPECT_EQ(ProbeLine(reply),
+            "{\"seq\":0,\"time_us\":0,\"outcome\":\"failed\",\"status\":\"transport retry "
+            "exceeded\",\"rtt_seconds\":null,\"sport\":null}\n");
+}
+
+TEST(ProbeLinesTest, AnErrorIsOneLineWhateverItsBytes) {
+  EXPECT_EQ(ErrorLine("no \"h9\"\n\xFF"), "{\"error\":\"no \\\"h9\\\"\\n\xEF\xBF\xBD\"}\n");
+}
+
+TEST(ProbeLinesTest, ASeriesWithoutAReplyHasNoTimes) {
+  EXPECT_EQ(ProbeSummary().Line(),
+            "{\"summary\":{\"sent\":0,\"ok\":0,\"late\":0,\"failed\":0,\"min_seconds\":null,"
+            "\"p50_seconds\":null,\"p99_seconds\":null,\"max_seconds\":null}}\n");
+}
+
+TEST(ProbeLinesTest, OutcomesAreCountedAndTimesAreThoseOfTheNetwork) {
+  ProbeSummary summary;
+  summary.Add(Reply(Outcome::kOk, 10us));
+  summary.Add(Reply(Outcome::kLateBlocked, 200ms));
+  summary.Add(Reply(Outcome::kLateRetx, 100ms));
+  summary.Add(Reply(Outcome::kLateSelf, 5s));
+  summary.Add(Reply(Outcome::kFailed, 3s));
+  summary.Add(Reply(Outcome::kAborted, 1us));
+  // p50 is 100 ms within 2 %: the middle of its bucket.
+  EXPECT_EQ(summary.Line(),
+            "{\"summary\":{\"sent\":6,\"ok\":1,\"late\":3,\"failed\":1,\"min_seconds\":1E-5,"
+            "\"p50_seconds\":9.961472E-2,\"p99_seconds\":1.9922944E-1,\"max_seconds\":2E-1}}\n");
+}
+
+TEST(ProbeLinesTest, AQuantileNeverLiesOutsideWhatWasMeasured) {
+  ProbeSummary summary;
+  summary.Add(Reply(Outcome::kOk, 12345ns));
+  EXPECT_EQ(summary.Line(),
+            "{\"summary\":{\"sent\":1,\"ok\":1,\"late\":0,\"failed\":0,\"min_seconds\":1.2345E-5,"
+            "\"p50_seconds\":1.2345E-5,\"p99_seconds\":1.2345E-5,\"max_seconds\":1.2345E-5}}\n");
+}
+
+}  // namespace
+}  // namespace rdmapulse::http
