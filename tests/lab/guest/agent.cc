@@ -83,6 +83,7 @@ class Session {
 
   void Run(const std::vector<std::string>& arguments) {
     if (!Start(arguments)) return;
+    TakeInput();  // what came in one piece with the command
     while (!Step()) {
     }
     if (hung_up_) {
