@@ -57,9 +57,8 @@ def status(options):
 def execute(options):
     if not options.command:
         raise LabError("running a command: there is none; write `lab exec HOST -- COMMAND …`")
-    command = options.command[1:] if options.command[0] == "--" else options.command
     host = State.load(options.dir).host(options.host)
-    return guest.run(host, command, stdin=sys.stdin.buffer if options.stdin else None)
+    return guest.run(host, options.command, stdin=sys.stdin.buffer if options.stdin else None)
 
 
 def put(options):
