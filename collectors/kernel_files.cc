@@ -162,19 +162,15 @@ Result<std::optional<std::string>> KernelFiles::ReadLink(const std::string& path
 }
 
 tl::expected<std::string_view, int> ReadFromStart(int fd, std::span<char> buffer) {
-  // A sysfs attribute comes whole in one read, but a recorded file need not.
-  std::size_t length = 0;
-  while (length < buffer.size()) {
-    const ssize_t got =
-        pread(fd, buffer.data() + length, buffer.size() - length, static_cast<off_t>(length));
-    if (got < 0) {
-      if (errno == EINTR) continue;
-      return tl::unexpected(errno);
-    }
-    if (got == 0) return std::string_view(buffer.data(), length);
-    length += static_cast<std::size_t>(got);
-  }
-  return tl::unexpected(EFBIG);
+  // sysfs gives an attribute whole in one read, and an ordinary file is short only at its end.
+  ssize_t got = 0;
+  do {
+    got = pread(fd, buffer.data(), buffer.size(), 0);
+  } while (got < 0 && errno == EINTR);
+  if (got < 0) return tl::unexpected(errno);
+  const auto length = static_cast<std::size_t>(got);
+  if (length == buffer.size()) return tl::unexpected(EFBIG);
+  return std::string_view(buffer.data(), length);
 }
 
 Result<std::optional<std::uint64_t>> ParseCounter(std::string_view text) {

@@ -5,10 +5,12 @@
 #include <sys/socket.h>
 #include <sys/time.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
 #include <memory>
+#include <string_view>
 #include <utility>
 
 namespace rdmapulse::collectors {
@@ -23,6 +25,10 @@ constexpr std::uint16_t kDeviceMessage = (kNldev << 10) | kGetDevice;
 // A removal during the dump interrupts it; three in a row mean that devices come and go faster than
 // they can be listed.
 constexpr int kMaxAttempts = 3;
+
+constexpr int kMaxErrno = 4095;  // the kernel's own limit
+
+constexpr std::string_view kListing = "reading RDMA netlink's list of devices";
 
 struct CloseSocket {
   void operator()(mnl_socket* socket) const noexcept { mnl_socket_close(socket); }
@@ -48,7 +54,7 @@ Result<Dump> ReceiveAll(const mnl_socket& socket, std::uint32_t sequence,
     const ssize_t length = mnl_socket_recvfrom(&socket, buffer.data(), buffer.size());
     if (length < 0) {
       if (errno == EINTR) continue;
-      return Fail(errno, {"reading RDMA netlink's list of devices"});
+      return Fail(errno, {kListing});
     }
     const auto bytes = std::as_bytes(std::span(buffer).first(static_cast<std::size_t>(length)));
     const auto dump = ParseDeviceNames(bytes, sequence, names);
@@ -56,51 +62,80 @@ Result<Dump> ReceiveAll(const mnl_socket& socket, std::uint32_t sequence,
   }
 }
 
-Result<void> TakeName(const nlattr* attribute, std::vector<std::string>& names) {
-  if (mnl_attr_validate(attribute, MNL_TYPE_NUL_STRING) < 0)
-    return Fail({"reading RDMA netlink's list of devices: a name is no string"});
-  if (names.size() == kMaxNetlinkDevices)
-    return Fail(E2BIG, {"reading RDMA netlink's list of devices"});
-  names.emplace_back(mnl_attr_get_str(attribute));
+// Walks the messages of a datagram, or the attributes of a message: headers whose first number is
+// their length. By hand, since libmnl's walk takes a length past 2^31 for a negative one.
+template <typename Header, auto kLength>
+class Walk {
+ public:
+  explicit Walk(std::span<const std::byte> bytes) : left_(bytes) {}
+
+  bool AtEnd() const { return left_.empty(); }
+  // The next header and what follows it; nullopt: it is cut short.
+  std::optional<std::pair<Header, std::span<const std::byte>>> Next() {
+    Header header{};
+    if (left_.size() < sizeof(header)) return std::nullopt;
+    std::memcpy(&header, left_.data(), sizeof(header));
+    const std::size_t length = header.*kLength;
+    if (length < sizeof(header) || length > left_.size()) return std::nullopt;
+    const auto payload = left_.subspan(sizeof(header), length - sizeof(header));
+    left_ = left_.subspan(std::min<std::size_t>(MNL_ALIGN(length), left_.size()));
+    return std::pair(header, payload);
+  }
+
+ private:
+  std::span<const std::byte> left_;
+};
+using Messages = Walk<nlmsghdr, &nlmsghdr::nlmsg_len>;
+using Attributes = Walk<nlattr, &nlattr::nla_len>;
+
+Result<void> TakeName(std::span<const std::byte> text, std::vector<std::string>& names) {
+  const auto end = std::find(text.begin(), text.end(), std::byte{0});
+  if (end == text.end() || end == text.begin()) return Fail({kListing, ": a name is no string"});
+  if (names.size() == kMaxNetlinkDevices) return Fail(E2BIG, {kListing});
+  names.emplace_back(static_cast<const char*>(static_cast<const void*>(text.data())),
+                     static_cast<std::size_t>(end - text.begin()));
   return {};
 }
 
-Result<void> TakeDevice(const nlmsghdr* message, std::vector<std::string>& names) {
-  const char* payload = static_cast<const char*>(mnl_nlmsg_get_payload(message));
-  const char* end = static_cast<const char*>(mnl_nlmsg_get_payload_tail(message));
-  const auto* attribute = static_cast<const nlattr*>(static_cast<const void*>(payload));
-  while (mnl_attr_ok(attribute, static_cast<int>(end - payload))) {
-    if (mnl_attr_get_type(attribute) == kDeviceName) return TakeName(attribute, names);
-    payload += MNL_ALIGN(attribute->nla_len);
-    if (payload > end) break;
-    attribute = static_cast<const nlattr*>(static_cast<const void*>(payload));
+Result<void> TakeDevice(std::span<const std::byte> message, std::vector<std::string>& names) {
+  Attributes attributes(message);
+  while (!attributes.AtEnd()) {
+    const auto attribute = attributes.Next();
+    if (!attribute) return Fail({kListing, ": an attribute is cut short"});
+    if ((attribute->first.nla_type & NLA_TYPE_MASK) == kDeviceName)
+      return TakeName(attribute->second, names);
   }
-  return Fail({"reading RDMA netlink's list of devices: a device without a name"});
+  return Fail({kListing, ": a device without a name"});
+}
+
+// An error code ends the dump; 0 is an acknowledgement.
+Result<Dump> TakeError(std::span<const std::byte> message) {
+  nlmsgerr error{};
+  if (message.size() < sizeof(error)) return Fail({kListing, ": an error cut short"});
+  std::memcpy(&error, message.data(), sizeof(error));
+  if (error.error == 0) return Dump::kDone;
+  // The kernel sends errnos negated; anything else is broken and negating it might not be possible.
+  if (error.error > 0 || error.error < -kMaxErrno) return Fail({kListing, ": an unknown error"});
+  return Fail(-error.error, {kListing});
 }
 
 }  // namespace
 
 Result<Dump> ParseDeviceNames(std::span<const std::byte> datagram, std::uint32_t sequence,
                               std::vector<std::string>& names) {
-  const auto* message = static_cast<const nlmsghdr*>(static_cast<const void*>(datagram.data()));
-  int left = static_cast<int>(datagram.size());
-  if (!mnl_nlmsg_ok(message, left))
-    return Fail({"reading RDMA netlink's list of devices: the datagram is cut short"});
+  if (datagram.empty()) return Fail({kListing, ": an empty datagram"});
   bool interrupted = false;
-  for (; mnl_nlmsg_ok(message, left); message = mnl_nlmsg_next(message, &left)) {
-    if (message->nlmsg_seq != sequence) continue;  // the rest of an earlier, abandoned dump
-    interrupted |= (message->nlmsg_flags & NLM_F_DUMP_INTR) != 0;
-    if (message->nlmsg_type == NLMSG_DONE) return interrupted ? Dump::kInterrupted : Dump::kDone;
-    if (message->nlmsg_type == NLMSG_ERROR) {
-      if (mnl_nlmsg_get_payload_len(message) < sizeof(nlmsgerr))
-        return Fail({"reading RDMA netlink's list of devices: an error cut short"});
-      nlmsgerr error{};
-      std::memcpy(&error, mnl_nlmsg_get_payload(message), sizeof(error));
-      if (error.error == 0) return Dump::kDone;
-      return Fail(-error.error, {"reading RDMA netlink's list of devices"});
-    }
-    if (message->nlmsg_type != kDeviceMessage) continue;
-    if (auto taken = TakeDevice(message, names); !taken)
+  Messages messages(datagram);
+  while (!messages.AtEnd()) {
+    const auto message = messages.Next();
+    if (!message) return Fail({kListing, ": the datagram is cut short"});
+    const auto& [header, payload] = *message;
+    if (header.nlmsg_seq != sequence) continue;  // the rest of an earlier, abandoned dump
+    interrupted |= (header.nlmsg_flags & NLM_F_DUMP_INTR) != 0;
+    if (header.nlmsg_type == NLMSG_DONE) return interrupted ? Dump::kInterrupted : Dump::kDone;
+    if (header.nlmsg_type == NLMSG_ERROR) return TakeError(payload);
+    if (header.nlmsg_type != kDeviceMessage) continue;
+    if (auto taken = TakeDevice(payload, names); !taken)
       return tl::unexpected(std::move(taken.error()));
   }
   return interrupted ? Dump::kInterrupted : Dump::kMore;

@@ -116,7 +116,7 @@ TEST(ParseDeviceNamesTest, BrokenBytesAreRefusedWithAReason) {
   };
   const std::string prefix = "reading RDMA netlink's list of devices: ";
   const Datagram device = Datagram().Device("mlx5_0");
-  EXPECT_EQ(why({}), prefix + "the datagram is cut short");
+  EXPECT_EQ(why({}), prefix + "an empty datagram");
   EXPECT_EQ(why(device.Bytes().first(NLMSG_HDRLEN - 1)), prefix + "the datagram is cut short");
   EXPECT_EQ(why(device.Bytes().first(device.Bytes().size() - 1)),
             prefix + "the datagram is cut short");
@@ -134,6 +134,18 @@ TEST(ParseDeviceNamesTest, NameWithoutItsEndIsRefused) {
   const auto dump = ParseDeviceNames(bytes, kSequence, names);
   ASSERT_FALSE(dump.has_value());
   EXPECT_EQ(dump.error().doing, "reading RDMA netlink's list of devices: a name is no string");
+}
+
+TEST(ParseDeviceNamesTest, LengthPastTheDatagramIsNotFollowed) {
+  const Datagram datagram = Datagram().Device("rxe0").Device("rxe1");
+  std::vector<std::byte> bytes(datagram.Bytes().begin(), datagram.Bytes().end());
+  const std::uint32_t length = 0x80000007;  // negative, to whom takes it for an int
+  std::memcpy(bytes.data() + bytes.size() / 2, &length, sizeof(length));
+  std::vector<std::string> names;
+  const auto dump = ParseDeviceNames(bytes, kSequence, names);
+  ASSERT_FALSE(dump.has_value());
+  EXPECT_EQ(dump.error().doing,
+            "reading RDMA netlink's list of devices: the datagram is cut short");
 }
 
 TEST(ParseDeviceNamesTest, MoreNamesThanAHostCanHaveAreRefused) {

@@ -15,6 +15,7 @@ struct Gauge {
 constexpr std::array kGauges = {
     Gauge{Source::kHwCounters, "active_", true},         // bnxt: resources in use
     Gauge{Source::kHwCounters, "watermark_", true},      // bnxt: their highest number
+    Gauge{Source::kHwCounters, "db_fifo_register"},      // bnxt: a fill level
     Gauge{Source::kHwCounters, "current_rate"},          // mana: congestion control's rate
     Gauge{Source::kEthtool, "outbound_pci_stalled_rd"},  // mlx5: percent of the last second
     Gauge{Source::kEthtool, "outbound_pci_stalled_wr"},
