@@ -117,16 +117,15 @@ class ApiLines::Answer {
   // What came of the body since the last call. The parser only ever appends to it.
   std::string TakeBody() { return std::exchange(parser_.get().body(), {}); }
 
-  bool header_done() const { return parser_.is_header_done(); }
-  bool done() const { return parser_.is_done(); }
-  bool refused() const { return header_done() && parser_.get().result() != http::status::ok; }
-  const std::string& doing() const { return doing_; }
+  bool HeaderDone() const { return parser_.is_header_done(); }
+  bool Done() const { return parser_.is_done(); }
+  bool Refused() const { return HeaderDone() && parser_.get().result() != http::status::ok; }
 
   // The whole body, for answers that have an end.
   Result<std::string> ReadAll(std::uint64_t bytes_max) {
     const TimePoint deadline = Clock::now() + kAnswerTime;
     std::string body = std::exchange(pending_, {});
-    while (!done()) {
+    while (!Done()) {
       const auto received = Advance(deadline, -1);
       if (!received) return tl::unexpected(received.error());
       if (*received == UnixSocket::Received::kTimedOut) {
@@ -137,7 +136,7 @@ class ApiLines::Answer {
         return Fail(
             {doing_, ": the answer is larger than ", std::to_string(bytes_max >> 20), " MiB"});
     }
-    if (!refused()) return body;
+    if (!Refused()) return body;
     std::string why = Refusal(body);
     if (why.empty()) why = "HTTP status " + std::to_string(parser_.get().result_int());
     return Fail({doing_, ": ", why});
@@ -146,17 +145,17 @@ class ApiLines::Answer {
   Result<Event> NextLine(Duration patience, int interrupt_fd, std::string& line) {
     const TimePoint deadline = Clock::now() + patience;
     for (;;) {
-      if (refused()) {
+      if (Refused()) {
         const Result<std::string> refusal = ReadAll(kLineBytes);
         return tl::unexpected(refusal.error());
       }
       const std::size_t end = pending_.find('\n');
-      if (end != std::string::npos || (done() && !pending_.empty())) {
+      if (end != std::string::npos || (Done() && !pending_.empty())) {
         line = pending_.substr(0, end);
         pending_.erase(0, end == std::string::npos ? end : end + 1);
         return Event::kLine;
       }
-      if (done()) return Event::kEnd;
+      if (Done()) return Event::kEnd;
       if (pending_.size() > kLineBytes)
         return Fail({doing_, ": a line of the answer is longer than 64 KiB"});
       const auto received = Advance(deadline, interrupt_fd);

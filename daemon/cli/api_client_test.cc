@@ -29,13 +29,13 @@ constexpr const char* kPrefix = "asking the daemon at d.sock";
 
 std::string Told(const std::string& answer) {
   FakeDaemon daemon(SocketPath("d"), answer);
-  const Result<std::string> body = Ask(daemon.path(), {.target = "/api/v1/ports"});
+  const Result<std::string> body = Ask(daemon.Path(), {.target = "/api/v1/ports"});
   return body ? "no error; the body is " + *body : body.error().Text();
 }
 
 TEST(AskTest, SendsARequestAndGivesTheBodyUnchanged) {
   FakeDaemon daemon(SocketPath("d"), JsonAnswer("{ \"ports\":[] }\n"));
-  EXPECT_EQ(Ask(daemon.path(), {.target = "/api/v1/ports"}).value(), "{ \"ports\":[] }\n");
+  EXPECT_EQ(Ask(daemon.Path(), {.target = "/api/v1/ports"}).value(), "{ \"ports\":[] }\n");
   EXPECT_EQ(daemon.Request(),
             "GET /api/v1/ports HTTP/1.1\r\nHost: rdmapulsed\r\nUser-Agent: rdmapulse\r\n"
             "Connection: close\r\n\r\n");
@@ -43,7 +43,7 @@ TEST(AskTest, SendsARequestAndGivesTheBodyUnchanged) {
 
 TEST(AskTest, PostsABodyWithItsLength) {
   FakeDaemon daemon(SocketPath("d"), JsonAnswer("{}"));
-  ASSERT_TRUE(Ask(daemon.path(), {.method = "POST", .target = "/x", .body = "{\"on\":true}"}));
+  ASSERT_TRUE(Ask(daemon.Path(), {.method = "POST", .target = "/x", .body = "{\"on\":true}"}));
   EXPECT_EQ(daemon.Request(),
             "POST /x HTTP/1.1\r\nHost: rdmapulsed\r\nUser-Agent: rdmapulse\r\n"
             "Connection: close\r\nContent-Type: application/json\r\nContent-Length: 11\r\n\r\n"
@@ -138,7 +138,7 @@ TEST(AskTest, SaysWhoMayAsk) {
 TEST(ApiLinesTest, GivesLinesHoweverTheyAreCut) {
   FakeDaemon daemon(SocketPath("d"),
                     ChunkedAnswer({"{\"seq\":1}\n{\"se", "q\":2}", "\n{\"seq\":3}"}));
-  auto lines = ApiLines::Start(daemon.path(), {.method = "POST", .target = "/p"});
+  auto lines = ApiLines::Start(daemon.Path(), {.method = "POST", .target = "/p"});
   ASSERT_TRUE(lines.has_value()) << lines.error().Text();
   std::string line;
   std::vector<std::string> all;
@@ -149,7 +149,7 @@ TEST(ApiLinesTest, GivesLinesHoweverTheyAreCut) {
 
 TEST(ApiLinesTest, SaysThatNothingCameYetAndGoesOn) {
   FakeDaemon daemon(SocketPath("d"), ChunkedAnswer({"{\"seq\":1}\n"}, false), Afterwards::kHold);
-  auto lines = ApiLines::Start(daemon.path(), {.method = "POST", .target = "/p"});
+  auto lines = ApiLines::Start(daemon.Path(), {.method = "POST", .target = "/p"});
   ASSERT_TRUE(lines.has_value()) << lines.error().Text();
   std::string line;
   EXPECT_EQ(lines->Next(10s, -1, line).value(), Event::kLine);
@@ -161,7 +161,7 @@ TEST(ApiLinesTest, SaysThatNothingCameYetAndGoesOn) {
 
 TEST(ApiLinesTest, AnInterruptEndsTheWait) {
   FakeDaemon daemon(SocketPath("d"), ChunkedAnswer({}, false), Afterwards::kHold);
-  auto lines = ApiLines::Start(daemon.path(), {.method = "POST", .target = "/p"});
+  auto lines = ApiLines::Start(daemon.Path(), {.method = "POST", .target = "/p"});
   ASSERT_TRUE(lines.has_value()) << lines.error().Text();
   const UniqueFd interrupt(eventfd(1, EFD_CLOEXEC));
   std::string line;
@@ -170,7 +170,7 @@ TEST(ApiLinesTest, AnInterruptEndsTheWait) {
 
 TEST(ApiLinesTest, LinesBeforeABreakAreGiven) {
   FakeDaemon daemon(SocketPath("d"), ChunkedAnswer({"{\"seq\":1}\n{\"seq\":2"}, false));
-  auto lines = ApiLines::Start(daemon.path(), {.method = "POST", .target = "/p"});
+  auto lines = ApiLines::Start(daemon.Path(), {.method = "POST", .target = "/p"});
   ASSERT_TRUE(lines.has_value()) << lines.error().Text();
   std::string line;
   EXPECT_EQ(lines->Next(10s, -1, line).value(), Event::kLine);
@@ -181,7 +181,7 @@ TEST(ApiLinesTest, LinesBeforeABreakAreGiven) {
 
 TEST(ApiLinesTest, ALineWithoutEndIsAnError) {
   FakeDaemon daemon(SocketPath("d"), ChunkedAnswer({std::string(1U << 20, 'x')}));
-  auto lines = ApiLines::Start(daemon.path(), {.method = "POST", .target = "/p"});
+  auto lines = ApiLines::Start(daemon.Path(), {.method = "POST", .target = "/p"});
   ASSERT_TRUE(lines.has_value()) << lines.error().Text();
   std::string line;
   EXPECT_EQ(lines->Next(10s, -1, line).error().Text(),
@@ -191,7 +191,7 @@ TEST(ApiLinesTest, ALineWithoutEndIsAnError) {
 TEST(ApiLinesTest, ARefusalIsTheDaemonsSentence) {
   FakeDaemon daemon(SocketPath("d"),
                     JsonAnswer(R"({"error":"no peer h9 is configured"})", "404 Not Found"));
-  auto lines = ApiLines::Start(daemon.path(), {.method = "POST", .target = "/p"});
+  auto lines = ApiLines::Start(daemon.Path(), {.method = "POST", .target = "/p"});
   ASSERT_TRUE(lines.has_value()) << lines.error().Text();
   std::string line;
   EXPECT_EQ(lines->Next(10s, -1, line).error().Text(),

@@ -22,7 +22,7 @@ class FakeDaemon {
   FakeDaemon& operator=(const FakeDaemon&) = delete;
   ~FakeDaemon();  // waits until a connection that was taken is served
 
-  const std::string& path() const { return path_; }
+  const std::string& Path() const { return path_; }
   // What it was asked, whole. Waits until the connection was served.
   const std::string& Request();
 

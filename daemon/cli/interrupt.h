@@ -8,7 +8,7 @@
 
 namespace rdmapulse::cli {
 
-// While one lives, the two signals of this (the only) thread go to fd().
+// While one lives, the two signals of this (the only) thread go to Fd().
 class Interrupt {
  public:
   static Result<Interrupt> Open();
@@ -16,7 +16,7 @@ class Interrupt {
   Interrupt& operator=(Interrupt&&) = delete;
   ~Interrupt();
 
-  int fd() const { return fd_.get(); }  // readable once one has come
+  int Fd() const { return fd_.get(); }  // readable once one has come
 
  private:
   Interrupt(UniqueFd fd, const sigset_t& before) : fd_(std::move(fd)), before_(before) {}

@@ -34,7 +34,7 @@ class Patience {
                                           2 * std::chrono::duration<double>(interval_seconds)))),
         next_(first_) {}
 
-  Duration next() const { return next_; }
+  Duration Next() const { return next_; }
   void Heard() {
     waited_ = Duration::zero();
     next_ = first_;
@@ -56,7 +56,7 @@ class Patience {
 Result<void> Follow(ApiLines& lines, int interrupt_fd, Patience patience, ProbeReport& report) {
   std::string line;
   for (;;) {
-    const Result<ApiLines::Event> event = lines.Next(patience.next(), interrupt_fd, line);
+    const Result<ApiLines::Event> event = lines.Next(patience.Next(), interrupt_fd, line);
     if (!event) return tl::unexpected(event.error());
     std::string text;
     switch (*event) {
@@ -88,10 +88,10 @@ Result<int> Run(const ProbeCommand& command) {
     if (!interrupt) return tl::unexpected(interrupt.error());
     Result<ApiLines> lines = ApiLines::Start(command.daemon.socket, RequestOf(command));
     if (!lines) return tl::unexpected(lines.error());
-    followed = Follow(*lines, interrupt->fd(), Patience(command.interval_seconds), report);
+    followed = Follow(*lines, interrupt->Fd(), Patience(command.interval_seconds), report);
   }
   // A series that broke off still says what it saw; one that never began has nothing to sum up.
-  if (followed || report.summary().sent > 0) {
+  if (followed || report.Summary().sent > 0) {
     const Result<Printed> printed = Print(report.Finish());
     if (!printed) return tl::unexpected(printed.error());
   }

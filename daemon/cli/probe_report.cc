@@ -113,10 +113,10 @@ std::string ProbeReport::StillWaiting(Duration waited) const {
 
 std::string ProbeReport::Finish() const {
   if (summarised_) return {};
-  return json_ ? SummaryJson(summary()) : "\n" + SummaryText(summary());
+  return json_ ? SummaryJson(Summary()) : "\n" + SummaryText(Summary());
 }
 
-ProbeSummary ProbeReport::summary() const {
+ProbeSummary ProbeReport::Summary() const {
   ProbeSummary summary = summary_;
   if (summarised_ || !summary.min_seconds) return summary;
   const auto quantile = [&summary, this](double q) {

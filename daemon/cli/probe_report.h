@@ -47,10 +47,10 @@ class ProbeReport {
   // The summary, unless the daemon's was printed already: of all that came.
   std::string Finish() const;
   // 0: something came back; 1: nothing did.
-  int ExitCode() const { return replies() > 0 ? 0 : 1; }
+  int ExitCode() const { return Replies() > 0 ? 0 : 1; }
 
-  std::uint64_t replies() const { return summary_.ok + summary_.late; }
-  ProbeSummary summary() const;
+  std::uint64_t Replies() const { return summary_.ok + summary_.late; }
+  ProbeSummary Summary() const;
 
  private:
   std::string Prefix() const;

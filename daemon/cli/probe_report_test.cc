@@ -49,7 +49,7 @@ TEST(ProbeReportTest, OnlyWhatCameBackIsAReply) {
   EXPECT_EQ(report.Finish(), "\n2 sent, 0 ok, 0 late, 1 failed\n");
   ASSERT_TRUE(report.AddLine(Reply(3, "late_self", "0.2")));
   EXPECT_EQ(report.ExitCode(), 0);
-  EXPECT_EQ(report.summary(), (ProbeSummary{.sent = 3, .late = 1, .failed = 1}))
+  EXPECT_EQ(report.Summary(), (ProbeSummary{.sent = 3, .late = 1, .failed = 1}))
       << "our own lateness is no round trip";
 }
 
@@ -91,7 +91,7 @@ TEST(ProbeReportTest, HostileLinesAreErrorsOrUnknown) {
             "write0 to h2 lossless: seq=1 rtt=- sport=49153\n");
   EXPECT_EQ(report.AddLine(Reply(2, "ok", "-1")).value(),
             "write0 to h2 lossless: seq=2 rtt=- sport=49153\n");
-  EXPECT_EQ(report.summary(), (ProbeSummary{.sent = 2, .ok = 2})) << "neither is a time";
+  EXPECT_EQ(report.Summary(), (ProbeSummary{.sent = 2, .ok = 2})) << "neither is a time";
 }
 
 }  // namespace

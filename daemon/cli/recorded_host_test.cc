@@ -25,10 +25,10 @@ class RecordedHostTest : public ::testing::Test {
   void File(const std::string& path, const std::string& text) const {
     std::ofstream(top_ / path) << text;
   }
-  std::string top() const { return top_; }
-  std::string Top(const std::string& path) const { return top_ / path; }
+  std::string TopFolder() const { return top_; }
+  std::string Under(const std::string& path) const { return top_ / path; }
   std::string ErrorText() const {
-    const auto host = OpenRecordedHost(top());
+    const auto host = OpenRecordedHost(TopFolder());
     return host ? "no error; the folder is " + host->folder : host.error().Text();
   }
 
@@ -40,16 +40,16 @@ TEST_F(RecordedHostTest, IsAFolderWithAnyPart) {
   Folder("sysfs");
   Folder("ethtool-S");
   Folder("logs");
-  EXPECT_EQ(OpenRecordedHost(top() + "/").value(),
-            (RecordedHost{"IsAFolderWithAnyPart", top(), {}, {"ethtool-S", "sysfs"}}));
+  EXPECT_EQ(OpenRecordedHost(TopFolder() + "/").value(),
+            (RecordedHost{"IsAFolderWithAnyPart", TopFolder(), {}, {"ethtool-S", "sysfs"}}));
 }
 
 TEST_F(RecordedHostTest, HostFileGivesNameAndErrors) {
   Folder("sysfs");
   File("host.yaml",
        "name: h1\nkernel: 6.1\nerrors:\n  sysfs/class/x: EINVAL\n  ethtool-S/eth0.txt: EIO\n");
-  EXPECT_EQ(OpenRecordedHost(top()).value(),
-            (RecordedHost{"h1", top(), {{"class/x", EINVAL}}, {"sysfs"}}));
+  EXPECT_EQ(OpenRecordedHost(TopFolder()).value(),
+            (RecordedHost{"h1", TopFolder(), {{"class/x", EINVAL}}, {"sysfs"}}));
 }
 
 TEST_F(RecordedHostTest, OfMomentsTheLastIsRead) {
@@ -57,8 +57,8 @@ TEST_F(RecordedHostTest, OfMomentsTheLastIsRead) {
   Folder("t11");  // the recorder died before it wrote anything
   File("host.yaml", "{name: h1, errors: {sysfs/a: EINVAL}}");
   File("t10/host.yaml", "errors: {sysfs/b: EIO}");
-  EXPECT_EQ(OpenRecordedHost(top()).value(),
-            (RecordedHost{"h1", Top("t10"), {{"b", EIO}}, {"sysfs"}}));
+  EXPECT_EQ(OpenRecordedHost(TopFolder()).value(),
+            (RecordedHost{"h1", Under("t10"), {{"b", EIO}}, {"sysfs"}}));
 }
 
 TEST_F(RecordedHostTest, SeveralHostsAreNamed) {
@@ -66,34 +66,36 @@ TEST_F(RecordedHostTest, SeveralHostsAreNamed) {
   Folder("h1/t0/sysfs");
   Folder("t0/sysfs");
   Folder("notes");
-  EXPECT_EQ(ErrorText(), "reading " + top() + ": it holds several hosts: h1, h2; name one of them");
+  EXPECT_EQ(ErrorText(),
+            "reading " + TopFolder() + ": it holds several hosts: h1, h2; name one of them");
 }
 
 TEST_F(RecordedHostTest, ManyHostsAreNotAllNamed) {
   for (int i = 10; i < 21; ++i) Folder("h" + std::to_string(i) + "/sysfs");
-  EXPECT_EQ(ErrorText(), "reading " + top() +
+  EXPECT_EQ(ErrorText(), "reading " + TopFolder() +
                              ": it holds several hosts: h10, h11, h12, h13, h14, h15, h16, h17, "
                              "h18, h19, …; name one of them");
 }
 
 TEST_F(RecordedHostTest, WhatIsNoHostIsAnError) {
-  EXPECT_EQ(ErrorText(), "reading " + top() +
+  EXPECT_EQ(ErrorText(), "reading " + TopFolder() +
                              ": it is no recorded host: it has no sysfs/, ethtool-S/ or any other "
                              "part of one");
-  EXPECT_EQ(OpenRecordedHost(top() + "/none").error().Text(),
-            "reading " + top() + "/none: No such file or directory");
+  EXPECT_EQ(OpenRecordedHost(TopFolder() + "/none").error().Text(),
+            "reading " + TopFolder() + "/none: No such file or directory");
   File("file", "");
-  EXPECT_EQ(OpenRecordedHost(Top("file")).error().Text(),
-            "reading " + Top("file") + ": Not a directory");
+  EXPECT_EQ(OpenRecordedHost(Under("file")).error().Text(),
+            "reading " + Under("file") + ": Not a directory");
 }
 
 TEST_F(RecordedHostTest, ABrokenHostFileIsAnError) {
   Folder("sysfs");
   File("host.yaml", "errors: [");
-  EXPECT_TRUE(ErrorText().starts_with("reading " + Top("host.yaml") + ": yaml-cpp: error at line"))
+  EXPECT_TRUE(
+      ErrorText().starts_with("reading " + Under("host.yaml") + ": yaml-cpp: error at line"))
       << ErrorText();
   File("host.yaml", std::string((1U << 20) + 1, '#'));
-  EXPECT_EQ(ErrorText(), "reading " + Top("host.yaml") + ": it is larger than 1 MiB");
+  EXPECT_EQ(ErrorText(), "reading " + Under("host.yaml") + ": it is larger than 1 MiB");
 }
 
 TEST(ParseHostFileTest, UnknownErrorsAreNamed) {

@@ -11,8 +11,8 @@ constexpr std::size_t kNoteIndent = 4;
 unsigned char Byte(char c) { return static_cast<unsigned char>(c); }
 
 const std::string& Cell(const Row& row, std::size_t column) {
-  static const std::string kEmpty;
-  return column < row.cells.size() ? row.cells[column] : kEmpty;
+  static const std::string empty;
+  return column < row.cells.size() ? row.cells[column] : empty;
 }
 
 void AppendCell(const std::string& text, std::size_t width, Align align, std::string& line) {

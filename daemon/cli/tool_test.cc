@@ -25,8 +25,8 @@ namespace fs = std::filesystem;
 
 // Found before SocketPath changes the working directory.
 const std::string& Tool() {
-  static const std::string kTool = fs::current_path() / "daemon/cli/rdmapulse";
-  return kTool;
+  static const std::string tool = fs::current_path() / "daemon/cli/rdmapulse";
+  return tool;
 }
 
 // A running tool. A test that waits longer than a minute for it has failed.
@@ -137,7 +137,7 @@ TEST(ToolTest, SaysThatNoDaemonIsThere) {
 
 TEST(ToolTest, ShowsPortsAsATable) {
   FakeDaemon daemon(SocketPath("d"), JsonAnswer(R"({"ports":[{"device":"rxe0","port":1}]})"));
-  EXPECT_EQ(Process({"ports", "--socket", daemon.path()}).Wait(),
+  EXPECT_EQ(Process({"ports", "--socket", daemon.Path()}).Wait(),
             (Outcome{0,
                      "PORT    NETDEV  PROTOCOL  STATE  RATE  GID (INDEX)\n"
                      "rxe0/1  -       -         -         -  -\n",
@@ -148,14 +148,14 @@ TEST(ToolTest, ShowsPortsAsATable) {
 TEST(ToolTest, JsonIsTheDaemonsUnchanged) {
   const std::string body = R"({"peers" : [ ], "more":1.50})";
   FakeDaemon daemon(SocketPath("d"), JsonAnswer(body));
-  EXPECT_EQ(Process({"peers", "--json", "--socket", daemon.path()}).Wait(),
+  EXPECT_EQ(Process({"peers", "--json", "--socket", daemon.Path()}).Wait(),
             (Outcome{0, body + "\n", ""}));
   EXPECT_TRUE(daemon.Request().starts_with("GET /api/v1/peers HTTP/1.1\r\n"));
 }
 
 TEST(ToolTest, GarbageDoesNotPassForJson) {
   FakeDaemon daemon(SocketPath("d"), JsonAnswer("<html>"));
-  EXPECT_EQ(Process({"status", "--json", "--socket", daemon.path()}).Wait(),
+  EXPECT_EQ(Process({"status", "--json", "--socket", daemon.Path()}).Wait(),
             (Outcome{2, "", "rdmapulse: reading the daemon's status: not JSON: syntax error\n"}));
 }
 
@@ -164,7 +164,7 @@ TEST(ToolTest, ProbeAsksForWhatWasSaid) {
       SocketPath("d"),
       ChunkedAnswer({kReply, R"({"summary":{"sent":1,"ok":1,"late":0,"failed":0}})"}));
   EXPECT_EQ(Process({"probe", "h2", "-c", "1", "-i", "0.5", "--op", "read", "--class", "control",
-                     "--socket", daemon.path()})
+                     "--socket", daemon.Path()})
                 .Wait(),
             (Outcome{0,
                      "read to h2 control: seq=1 rtt=15.0 µs sport=7\n"
@@ -177,7 +177,7 @@ TEST(ToolTest, ProbeAsksForWhatWasSaid) {
 
 TEST(ToolTest, ProbePrintsAReplyAtOnceAndTheSummaryOnCtrlC) {
   FakeDaemon daemon(SocketPath("d"), ChunkedAnswer({kReply}, false), Afterwards::kHold);
-  Process probe({"probe", "h2", "--socket", daemon.path()});
+  Process probe({"probe", "h2", "--socket", daemon.Path()});
   probe.WaitFor(kReplyText);
   probe.Signal(SIGINT);
   EXPECT_EQ(probe.Wait(), (Outcome{0, std::string(kReplyText) + kSummaryText, ""}));
@@ -185,7 +185,7 @@ TEST(ToolTest, ProbePrintsAReplyAtOnceAndTheSummaryOnCtrlC) {
 
 TEST(ToolTest, ProbeSaysThatItWaitsAndExitsWith1WithoutAReply) {
   FakeDaemon daemon(SocketPath("d"), "", Afterwards::kHold);
-  Process probe({"probe", "h2", "--socket", daemon.path()});
+  Process probe({"probe", "h2", "--socket", daemon.Path()});
   const std::string waiting =
       "write0 to h2 lossless: nothing came back for 2.00 s, still waiting\n";
   probe.WaitFor(waiting);
@@ -195,7 +195,7 @@ TEST(ToolTest, ProbeSaysThatItWaitsAndExitsWith1WithoutAReply) {
 
 TEST(ToolTest, ProbeSumsUpWhatItSawWhenTheDaemonStops) {
   FakeDaemon daemon(SocketPath("d"), ChunkedAnswer({kReply}, false));
-  EXPECT_EQ(Process({"probe", "h2", "--socket", daemon.path()}).Wait(),
+  EXPECT_EQ(Process({"probe", "h2", "--socket", daemon.Path()}).Wait(),
             (Outcome{2, std::string(kReplyText) + kSummaryText,
                      "rdmapulse: asking the daemon at d.sock: the connection ended in the middle "
                      "of the answer; the daemon may have been stopped; see: journalctl -u "
@@ -204,7 +204,7 @@ TEST(ToolTest, ProbeSumsUpWhatItSawWhenTheDaemonStops) {
 
 TEST(ToolTest, ProbeGivesTheDaemonsReason) {
   FakeDaemon daemon(SocketPath("d"), ChunkedAnswer({R"({"error":"no peer h9 is configured"})"}));
-  EXPECT_EQ(Process({"probe", "h9", "--json", "--socket", daemon.path()}).Wait(),
+  EXPECT_EQ(Process({"probe", "h9", "--json", "--socket", daemon.Path()}).Wait(),
             (Outcome{2, "", "rdmapulse: probing h9: no peer h9 is configured\n"}));
 }
 
@@ -214,7 +214,7 @@ TEST(ToolTest, AReaderThatLeavesEndsItQuietly) {
   ASSERT_EQ(pipe2(ends.data(), O_CLOEXEC), 0);
   const UniqueFd write_end(ends[1]);
   close(ends[0]);  // nobody reads
-  EXPECT_EQ(Process({"probe", "h2", "--socket", daemon.path()}, write_end.get()).Wait(),
+  EXPECT_EQ(Process({"probe", "h2", "--socket", daemon.Path()}, write_end.get()).Wait(),
             (Outcome{0, "", ""}));
 }
 
@@ -236,7 +236,7 @@ class ScrapeTest : public ::testing::Test {
     fs::create_directories((top_ / path).parent_path());
     std::ofstream(top_ / path) << text;
   }
-  std::string top() const { return top_; }
+  std::string TopFolder() const { return top_; }
 
  private:
   fs::path top_;
@@ -249,7 +249,7 @@ TEST_F(ScrapeTest, ReadsARecordedHost) {
   File(port + "counters/port_xmit_data", "1000\n");
   File(port + "counters/link_downed", "7\n");
   File("host.yaml", "name: h1\nerrors: {\"" + port + "counters/link_downed\": EINVAL}\n");
-  const Outcome outcome = Process({"scrape", "--root", top()}).Wait();
+  const Outcome outcome = Process({"scrape", "--root", TopFolder()}).Wait();
   EXPECT_EQ(outcome.exit_code, 0);
   EXPECT_EQ(outcome.error,
             "rdmapulse scrape: reading mlx5_0/1 counters/link_downed: Invalid argument\n");
@@ -264,21 +264,22 @@ TEST_F(ScrapeTest, ReadsARecordedHost) {
 }
 
 TEST_F(ScrapeTest, AHostWithoutRdmaIsNoError) {
-  fs::create_directories(top() + "/sysfs/class/net");
-  const Outcome outcome = Process({"scrape", "--root", top()}).Wait();
+  fs::create_directories(TopFolder() + "/sysfs/class/net");
+  const Outcome outcome = Process({"scrape", "--root", TopFolder()}).Wait();
   EXPECT_EQ(outcome.exit_code, 0);
   EXPECT_EQ(outcome.error, "");
   EXPECT_NE(outcome.output.find("\nrdmapulse_rdma_devices 0\n"), std::string::npos);
 }
 
 TEST_F(ScrapeTest, BadInputIsExitCode2) {
-  EXPECT_EQ(Process({"scrape", "--root", top() + "/none"}).Wait(),
-            (Outcome{2, "", "rdmapulse: reading " + top() + "/none: No such file or directory\n"}));
+  EXPECT_EQ(
+      Process({"scrape", "--root", TopFolder() + "/none"}).Wait(),
+      (Outcome{2, "", "rdmapulse: reading " + TopFolder() + "/none: No such file or directory\n"}));
   File("h1/sysfs/x", "");
   File("h2/sysfs/x", "");
-  EXPECT_EQ(Process({"scrape", "--root", top()}).Wait(),
+  EXPECT_EQ(Process({"scrape", "--root", TopFolder()}).Wait(),
             (Outcome{2, "",
-                     "rdmapulse: reading " + top() +
+                     "rdmapulse: reading " + TopFolder() +
                          ": it holds several hosts: h1, h2; name one of them\n"}));
 }
 
