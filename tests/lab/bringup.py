@@ -1,5 +1,6 @@
 """Bringing a lab up and down, and one host's power."""
 
+import itertools
 import os
 import shutil
 import signal
@@ -92,8 +93,7 @@ def refuse_running_lab(folder):
 
 def start_all(state, options, image_path):
     for index in range(1, options.hosts + 1):
-        state.data["hosts"][f"h{index}"] = {
-            "index": index, "metrics_port": vm.free_port(), "agent_port": vm.free_port()}
+        state.data["hosts"][f"h{index}"] = {"index": index, **vm.choose_ports()}
     switch = need_lab_program("lab_switch", [options.lab_bin, options.bin])
     for host in state.hosts():
         shutil.rmtree(host.folder, ignore_errors=True)
@@ -118,7 +118,7 @@ def wait_ready_or_new_port(host, deadline):
         except LabError as error:
             if "host forwarding rule" not in str(error) or attempt == BOOT_TRIES - 1:
                 raise
-            host.record.update(metrics_port=vm.free_port(), agent_port=vm.free_port())
+            host.record.update(vm.choose_ports())
             vm.boot(host)
 
 
@@ -131,8 +131,10 @@ def daemon_state(host, timeout=5):
 
 
 def metrics_answer(host):
+    # Whatever proxy this machine uses does not know the lab.
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     try:
-        with urllib.request.urlopen(host.metrics_url, timeout=5) as reply:
+        with opener.open(host.metrics_url, timeout=5) as reply:
             return reply.status == 200
     except (OSError, urllib.error.URLError):
         return False
@@ -141,8 +143,12 @@ def metrics_answer(host):
 def wait_daemon(host):
     """Until /metrics answers. The VMs stay up on failure: the log alone rarely tells all."""
     deadline = time.monotonic() + DAEMON_TIMEOUT_S
-    while not metrics_answer(host):
-        state = daemon_state(host)
+    state = "unknown"
+    for attempt in itertools.count():
+        if metrics_answer(host):
+            return
+        if attempt % 5 == 0:  # a question to the guest costs it more than the daemon's start may
+            state = daemon_state(host)
         log = host.daemon_log
         if state.startswith("ended"):
             raise LabError(f"waiting for the daemon of {host.name}: it {state}; the VMs still run; "

@@ -27,11 +27,15 @@ KERNEL_ARGUMENTS = (
     "nosoftlockup rcupdate.rcu_cpu_stall_suppress=1")
 
 
-def free_port():
-    """A free TCP port. Somebody may take it before QEMU does: then QEMU says so and `up` retries."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+def choose_ports():
+    """Two free TCP ports for the host's record.
+
+    Somebody may take one before QEMU does: then QEMU says so, and `up` chooses again.
+    """
+    with socket.socket() as metrics, socket.socket() as agent:
+        for probe in (metrics, agent):  # both held until both are known, so that they differ
+            probe.bind(("127.0.0.1", 0))
+        return {"metrics_port": metrics.getsockname()[1], "agent_port": agent.getsockname()[1]}
 
 
 def write_initrd(host, image_path):
