@@ -20,11 +20,11 @@ struct Host {
 };
 
 struct Http {
-  std::string listen =
-      ":9936";  // "host:port", "[v6]:port" or ":port" for all addresses; empty: off
+  // "address:port", "[v6]:port" or ":port" for all addresses (address.h); empty: off
+  std::string listen = ":9936";
   std::string socket = "/run/rdmapulse/rdmapulse.sock";
-  std::vector<std::string>
-      api_allow;  // networks beside loopback that may ask the API: "10.0.0.0/8"
+  // Networks beside loopback that may ask the API: "10.0.0.0/8" (network.h)
+  std::vector<std::string> api_allow;
   bool operator==(const Http&) const = default;
 };
 
@@ -34,12 +34,12 @@ struct Tls {
 };
 
 struct Control {
-  std::string listen = ":9937";
+  std::string listen = ":9937";  // as above; empty: peers are dialled, none can dial us
   Tls tls;
   bool operator==(const Control&) const = default;
 };
 
-// Regular expressions (ECMAScript) over the whole device name. Excluded devices are never opened.
+// Regular expressions (patterns.h) over the whole device name. Excluded devices are never opened.
 struct Devices {
   std::vector<std::string> include = {".*"};
   std::vector<std::string> exclude;
@@ -74,8 +74,8 @@ struct Discovery {
 struct Selection {
   bool tor_mesh = true;
   std::uint32_t sampled = 8;
-  std::string rails =
-      "aligned";  // aligned: the n-th port meets the peer's n-th; full: every port meets every port
+  // aligned: the n-th port meets the peer's n-th; full: every port meets every port
+  std::string rails = "aligned";
   bool operator==(const Selection&) const = default;
 };
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
+#include <string_view>
 #include <utility>
 
 #include "config/wording.h"
@@ -20,6 +22,16 @@ constexpr DurationBounds kDeadline = {milliseconds(1), milliseconds(10'000)};
 
 constexpr std::array<std::string_view, 3> kFamilies = {"any", "ipv4", "ipv6"};
 constexpr std::array<std::string_view, 2> kRails = {"aligned", "full"};
+
+struct Key {
+  std::string_view path;  // "classes.lossless.dscp"
+  void (*read)(const Value& value, Config& config);
+};
+
+struct PeerKey {
+  std::string_view name;  // "address"
+  void (*read)(const Value& value, Peer& peer);
+};
 
 constexpr std::array<PeerKey, 3> kPeerKeys = {{
     {"name", [](const Value& v, Peer& p) { Read(v, p.name); }},
@@ -156,6 +168,22 @@ constexpr auto kKeys = std::to_array<Key>({
     {"recorder.max_bytes", [](const Value& v, Config& c) { ReadBytes(v, c.recorder.max_bytes); }},
 });
 
+// The keys or sections directly inside the section `path` ("" is the whole file), each once:
+// "classes" → "lossless", "control". Empty: there is no such section.
+std::vector<std::string_view> NamesIn(std::string_view path) {
+  std::vector<std::string_view> names;
+  for (const Key& key : kKeys) {
+    std::string_view rest = key.path;
+    if (!path.empty()) {
+      if (!rest.starts_with(path) || rest.substr(path.size(), 1) != ".") continue;
+      rest.remove_prefix(path.size() + 1);
+    }
+    const std::string_view name = rest.substr(0, rest.find('.'));
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  }
+  return names;
+}
+
 // Where else a key of this name exists: "dscp" → "classes.lossless.dscp". Empty: nowhere.
 std::string_view Elsewhere(std::string_view name) {
   for (const Key& key : kKeys) {
@@ -181,9 +209,6 @@ void ReportUnknown(const Value& entry, std::string_view name, std::string_view s
 
 }  // namespace
 
-std::span<const Key> Keys() { return kKeys; }
-std::span<const PeerKey> PeerKeys() { return kPeerKeys; }
-
 std::vector<std::string> KnownKeys() {
   std::vector<std::string> keys;
   for (const Key& key : kKeys) {
@@ -193,20 +218,6 @@ std::vector<std::string> KnownKeys() {
       keys.push_back("peers[]." + std::string(peer_key.name));
   }
   return keys;
-}
-
-std::vector<std::string_view> NamesIn(std::string_view path) {
-  std::vector<std::string_view> names;
-  for (const Key& key : kKeys) {
-    std::string_view rest = key.path;
-    if (!path.empty()) {
-      if (!rest.starts_with(path) || rest.substr(path.size(), 1) != ".") continue;
-      rest.remove_prefix(path.size() + 1);
-    }
-    const std::string_view name = rest.substr(0, rest.find('.'));
-    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
-  }
-  return names;
 }
 
 // Recursion ends with the table's paths: a key that leads nowhere is an error.
