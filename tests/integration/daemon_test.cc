@@ -1,0 +1,258 @@
+// The built daemon as an operator meets it, on loopback and without RDMA hardware.
+#include <arpa/inet.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <chrono>
+#include <csignal>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "daemon/base/unique_fd.h"
+#include "tests/integration/process.h"
+
+namespace rdmapulse::tests {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using namespace std::chrono_literals;
+
+sockaddr_in Loopback(const std::string& address, std::uint16_t port) {
+  sockaddr_in where{};
+  where.sin_family = AF_INET;
+  where.sin_port = htons(port);
+  inet_pton(AF_INET, address.c_str(), &where.sin_addr);
+  return where;
+}
+
+// A port that was free a moment ago, and a socket that holds it when `fd` is kept.
+struct BoundPort {
+  UniqueFd fd;
+  std::uint16_t port = 0;
+};
+BoundPort Bind(const std::string& address) {
+  BoundPort bound;
+  bound.fd = UniqueFd(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in where = Loopback(address, 0);
+  socklen_t size = sizeof where;
+  EXPECT_EQ(bind(bound.fd.get(), reinterpret_cast<sockaddr*>(&where), size), 0);
+  EXPECT_EQ(listen(bound.fd.get(), 1), 0);
+  getsockname(bound.fd.get(), reinterpret_cast<sockaddr*>(&where), &size);
+  bound.port = ntohs(where.sin_port);
+  return bound;
+}
+std::uint16_t FreePort(const std::string& address) { return Bind(address).port; }
+
+// The whole answer; empty when nobody answers.
+std::string Get(const std::string& address, std::uint16_t port, const std::string& target) {
+  const UniqueFd fd(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in where = Loopback(address, port);
+  if (connect(fd.get(), reinterpret_cast<sockaddr*>(&where), sizeof where) != 0) return {};
+  const std::string request = "GET " + target + " HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
+  if (send(fd.get(), request.data(), request.size(), MSG_NOSIGNAL) < 0) return {};
+  std::string answer;
+  std::array<char, 4096> buffer{};
+  for (ssize_t size = 0; (size = read(fd.get(), buffer.data(), buffer.size())) > 0;) {
+    answer.append(buffer.data(), static_cast<std::size_t>(size));
+  }
+  return answer;
+}
+
+bool Eventually(const std::function<bool()>& condition) {
+  const auto end = std::chrono::steady_clock::now() + 60s;
+  while (!condition()) {
+    if (std::chrono::steady_clock::now() > end) return false;
+    std::this_thread::sleep_for(20ms);
+  }
+  return true;
+}
+
+// One daemon's files and ports, on an address of its own.
+class Host {
+ public:
+  Host(const fs::path& folder, std::string address)
+      : address(std::move(address)), folder_(folder / this->address) {
+    fs::create_directories(folder_);
+    http = FreePort(this->address);
+    control = FreePort(this->address);
+    Write("");
+  }
+
+  // The configuration that every case needs, and what this one adds.
+  void Write(const std::string& more) const {
+    std::ofstream(config()) << "host: {name: '" << address << "'}\nhttp: {listen: '" << address
+                            << ":" << http << "', socket: '" << (folder_ / "s").string()
+                            << "'}\ncontrol: {listen: '" << address << ":" << control << "'}\n"
+                            << more;
+  }
+  std::string config() const { return folder_ / "c.yaml"; }
+  std::string Metrics() const { return Get(address, http, "/metrics"); }
+  std::string PeerLine(const Host& peer) const {
+    return "  - {name: '" + peer.address + "', address: '" + peer.address + ":" +
+           std::to_string(peer.control) + "'}\n";
+  }
+  std::unique_ptr<Process> Start() const {
+    return std::make_unique<Process>(
+        std::vector<std::string>{"daemon/rdmapulsed", "--config", config()});
+  }
+
+  const std::string address;
+  std::uint16_t http = 0;
+  std::uint16_t control = 0;
+
+ private:
+  fs::path folder_;
+};
+
+class DaemonTest : public ::testing::Test {
+ protected:
+  DaemonTest() {
+    // Short, since a Unix socket's path has 107 bytes at most.
+    std::string name = "/tmp/rdmapulse-XXXXXX";
+    folder_ = mkdtemp(name.data());
+  }
+  ~DaemonTest() override { fs::remove_all(folder_); }
+
+  fs::path folder_;
+};
+
+TEST_F(DaemonTest, AHostWithoutRdmaIsAStateThatItReports) {
+  const Host host(folder_, "127.0.0.1");
+  const auto daemon = host.Start();
+  ASSERT_TRUE(daemon->WaitFor("started on 127.0.0.1")) << daemon->output();
+  ASSERT_TRUE(daemon->WaitFor("no RDMA device here")) << daemon->output();
+  EXPECT_TRUE(Eventually([&host] {
+    return host.Metrics().find("\nrdmapulse_rdma_devices 0\n") != std::string::npos;
+  }));
+  EXPECT_THAT(Get(host.address, host.http, "/healthz"), HasSubstr("200"));
+  EXPECT_THAT(Get(host.address, host.http, "/readyz"), HasSubstr("200"));
+  daemon->Signal(SIGTERM);
+  EXPECT_EQ(daemon->Wait(), 0);
+  const std::string& said = daemon->output();
+  EXPECT_EQ(said.find("no RDMA device"), said.rfind("no RDMA device")) << "once";
+}
+
+TEST_F(DaemonTest, CheckPrintsEveryProblemWithItsPlaceAndExitsWith2) {
+  const Host host(folder_, "127.0.0.1");
+  host.Write("classes: {lossless: {dscp: 70, timout: 17}}\n");
+  Process check({"daemon/rdmapulsed", "--check", "--config", host.config()});
+  EXPECT_EQ(check.Wait(), 2);
+  EXPECT_THAT(check.output(), HasSubstr("c.yaml:4:"));
+  EXPECT_THAT(check.output(), HasSubstr("classes.lossless.dscp"));
+  EXPECT_THAT(check.output(), HasSubstr("timeout"));
+  EXPECT_EQ(host.Start()->Wait(), 2) << "nor does it start";
+}
+
+TEST_F(DaemonTest, CheckOfAGoodFileExitsWith0) {
+  const Host host(folder_, "127.0.0.1");
+  Process check({"daemon/rdmapulsed", "--check", "--config", host.config()});
+  EXPECT_EQ(check.Wait(), 0);
+}
+
+TEST_F(DaemonTest, AMissingFileOrAnUnknownOptionIsASentenceAnd2) {
+  Process missing({"daemon/rdmapulsed", "--config", (folder_ / "none.yaml").string()});
+  EXPECT_EQ(missing.Wait(), 2);
+  EXPECT_THAT(missing.output(), HasSubstr("none.yaml: No such file"));
+  Process unknown({"daemon/rdmapulsed", "--frobnicate"});
+  EXPECT_EQ(unknown.Wait(), 2);
+}
+
+TEST_F(DaemonTest, APortInUseIsOneSentenceAnd1) {
+  Host host(folder_, "127.0.0.1");
+  const BoundPort taken = Bind("127.0.0.1");
+  for (std::uint16_t* port : {&host.http, &host.control}) {
+    const std::uint16_t before = std::exchange(*port, taken.port);
+    host.Write("");
+    const auto daemon = host.Start();
+    EXPECT_EQ(daemon->Wait(), 1);
+    EXPECT_THAT(daemon->output(), HasSubstr("Address already in use"));
+    EXPECT_THAT(daemon->output(), HasSubstr(std::to_string(taken.port)));
+    *port = before;
+  }
+}
+
+TEST_F(DaemonTest, ABadFileIsRefusedOnReloadAndTheOldOneStays) {
+  const Host host(folder_, "127.0.0.1");
+  const Host other(folder_, "127.0.0.2");
+  host.Write("peers:\n" + host.PeerLine(other));
+  const auto daemon = host.Start();
+  ASSERT_TRUE(daemon->WaitFor("started on")) << daemon->output();
+  host.Write("peers: [{nam: x}]\n");
+  daemon->Signal(SIGHUP);
+  ASSERT_TRUE(daemon->WaitFor("reload refused, the old configuration stays")) << daemon->output();
+  EXPECT_THAT(host.Metrics(), HasSubstr("rdmapulse_peer_up{peer=\"127.0.0.2\"} 0"));
+  host.Write("");
+  daemon->Signal(SIGHUP);
+  ASSERT_TRUE(daemon->WaitFor("reloaded: 0 peers, 0 added, 1 removed")) << daemon->output();
+  EXPECT_TRUE(Eventually([&host] {
+    return host.Metrics().find("rdmapulse_peer_up{peer=\"127.0.0.2\"}") == std::string::npos;
+  }));
+}
+
+TEST_F(DaemonTest, TwoDaemonsSeeEachOtherDieAndComeBack) {
+  const Host one(folder_, "127.0.0.1");
+  const Host two(folder_, "127.0.0.2");
+  one.Write("peers:\n" + one.PeerLine(two));
+  two.Write("peers:\n" + two.PeerLine(one));
+  const auto first = one.Start();
+  auto second = two.Start();
+  const auto sees = [](const Host& host, const Host& peer, const std::string& value) {
+    return host.Metrics().find("rdmapulse_peer_up{peer=\"" + peer.address + "\"} " + value) !=
+           std::string::npos;
+  };
+  ASSERT_TRUE(Eventually([&] { return sees(one, two, "1") && sees(two, one, "1"); }))
+      << first->output() << second->output();
+  EXPECT_THAT(one.Metrics(), HasSubstr("rdmapulse_peer_tcp_rtt_seconds_count"));
+  second->Signal(SIGKILL);
+  EXPECT_EQ(second->Wait(), -SIGKILL);
+  EXPECT_TRUE(Eventually([&] { return sees(one, two, "0"); })) << first->output();
+  second = two.Start();
+  EXPECT_TRUE(Eventually([&] { return sees(one, two, "1") && sees(two, one, "1"); }))
+      << first->output() << second->output();
+}
+
+// A FIFO that nobody writes blocks whoever opens it, as a NIC's firmware that does not answer does.
+TEST_F(DaemonTest, AKernelReadThatNeverReturnsHoldsUpNeitherScrapesNorTheEnd) {
+  const Host host(folder_, "127.0.0.1");
+  const fs::path port = folder_ / "sys/class/infiniband/fake_0/ports/1";
+  fs::create_directories(port / "counters");
+  std::ofstream(port / "state") << "4: ACTIVE\n";
+  std::ofstream(port / "link_layer") << "Ethernet\n";
+  ASSERT_EQ(mkfifo((port / "counters/port_xmit_data").c_str(), 0600), 0);
+  host.Write("sysfs_root: " + (folder_ / "sys").string() + "\n");
+  const auto daemon = host.Start();
+  ASSERT_TRUE(daemon->WaitFor("started on")) << daemon->output();
+  EXPECT_TRUE(Eventually([&host] {
+    return host.Metrics().find("\nrdmapulse_rdma_devices 1\n") != std::string::npos;
+  }));
+  EXPECT_THAT(Get(host.address, host.http, "/healthz"), HasSubstr("200"));
+  daemon->Signal(SIGTERM);
+  EXPECT_EQ(daemon->Wait(), 0);
+  EXPECT_THAT(daemon->output(), HasSubstr("a kernel call is stuck; leaving without it"));
+}
+
+TEST_F(DaemonTest, AnUnwritableSocketDirectoryIsOneSentenceAnd1) {
+  const Host host(folder_, "127.0.0.1");
+  std::ofstream(host.config()) << "http: {listen: '127.0.0.1:" << host.http
+                               << "', socket: /nonexistent/s}\ncontrol: {listen: '127.0.0.1:"
+                               << host.control << "'}\n";
+  const auto daemon = host.Start();
+  EXPECT_EQ(daemon->Wait(), 1);
+  EXPECT_THAT(daemon->output(), HasSubstr("/nonexistent/s"));
+}
+
+}  // namespace
+}  // namespace rdmapulse::tests
