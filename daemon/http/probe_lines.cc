@@ -29,9 +29,13 @@ std::string ProbeLine(const ProbeReply& reply) {
   object["seq"] = reply.seq;
   object["time_us"] = reply.time_us;
   object["outcome"] = std::string(Name(reply.outcome));
-  object["status"] = std::string(probes::StatusName(reply.status.code));
+  // What was never sent has no status: its default would read "success".
+  object["status"] = reply.note.empty()
+                         ? json::value(std::string(probes::StatusName(reply.status.code)))
+                         : json::value(nullptr);
   object["rtt_seconds"] = SecondsOf(reply.rtt);
   object["sport"] = reply.sport == 0 ? json::value(nullptr) : json::value(reply.sport);
+  if (!reply.note.empty()) object["note"] = CleanUtf8(reply.note);
   return json::serialize(object) + '\n';
 }
 

@@ -33,6 +33,15 @@ TEST(ProbeLinesTest, WhatAReplyDoesNotKnowIsNull) {
             "exceeded\",\"rtt_seconds\":null,\"sport\":null}\n");
 }
 
+TEST(ProbeLinesTest, WhatWasNotSentSaysWhyAndHasNoStatus) {
+  ProbeReply reply = Reply(Outcome::kFailed, std::nullopt);
+  reply.seq = 1;
+  reply.note = "no control session with h9";
+  EXPECT_EQ(ProbeLine(reply),
+            "{\"seq\":1,\"time_us\":0,\"outcome\":\"failed\",\"status\":null,"
+            "\"rtt_seconds\":null,\"sport\":null,\"note\":\"no control session with h9\"}\n");
+}
+
 TEST(ProbeLinesTest, AnErrorIsOneLineWhateverItsBytes) {
   EXPECT_EQ(ErrorLine("no \"h9\"\n\xFF"), "{\"error\":\"no \\\"h9\\\"\\n\xEF\xBF\xBD\"}\n");
 }
