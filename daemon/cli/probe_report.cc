@@ -63,6 +63,8 @@ ProbeSummary ReadSummary(const json::object& object) {
 
 std::string ReplyText(const json::object& reply, std::string_view outcome) {
   std::string text = "seq=" + CountOrDash(reply, "seq");
+  // A note says why there was nothing to send on: then there is nothing else to say.
+  if (const auto note = TextField(reply, "note")) return text + " not sent: " + *note + "\n";
   const std::optional<double> rtt = NumberField(reply, "rtt_seconds");
   if (rtt) text += " rtt=" + HumanSeconds(rtt);
   if (outcome != probes::Name(probes::Outcome::kOk)) text += fmt::format(" {}", outcome);

@@ -28,6 +28,16 @@ TEST(ProbeReportTest, ReadsLikePing) {
   EXPECT_EQ(report.ExitCode(), 0);
 }
 
+TEST(ProbeReportTest, SaysWhyNothingWasSent) {
+  ProbeReport report(kTarget, false);
+  EXPECT_EQ(report
+                .AddLine(R"({"seq":1,"time_us":1,"outcome":"failed","status":null,)"
+                         R"("rtt_seconds":null,"sport":null,"note":"no control session with h2"})")
+                .value(),
+            "write0 to h2 lossless: seq=1 not sent: no control session with h2\n");
+  EXPECT_EQ(report.Summary(), (ProbeSummary{.sent = 1, .failed = 1}));
+}
+
 TEST(ProbeReportTest, PrintsTheDaemonsSummaryOnce) {
   ProbeReport report(kTarget, false);
   EXPECT_EQ(report

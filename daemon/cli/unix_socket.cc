@@ -73,7 +73,7 @@ Result<UnixSocket::Received> UnixSocket::Receive(std::optional<TimePoint> deadli
     if (!waited) return tl::unexpected(waited.error());
     if (*waited == Waited::kTimedOut) return Received::kTimedOut;
     if (*waited == Waited::kInterrupted) return Received::kInterrupted;
-    std::array<char, kReceiveBytes> buffer;
+    std::array<char, kReceiveBytes> buffer{};
     const ssize_t size = recv(fd_.get(), buffer.data(), buffer.size(), 0);
     if (size == 0) return Received::kEnd;
     if (size > 0) {
