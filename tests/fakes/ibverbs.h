@@ -1,0 +1,119 @@
+// libibverbs for tests without RDMA: a library that a test links, whose definitions of the verbs
+// win over -libverbs'. Devices of one process are joined by a fabric without delay: a WRITE or READ
+// posted on a connected QP has completed when ibv_post_send returns, unless the test withholds it.
+//
+// As strict as a driver about states, attribute masks, limits and the order in which things are
+// given back; as unhelpful about a device that vanished. What no driver could tell (a device closed
+// under its QPs, a handle used after it was destroyed, an event that is never acknowledged) is
+// noted in Misuse.
+//
+// Every function may be called from any thread.
+#pragma once
+
+#include <infiniband/verbs.h>
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "daemon/base/rdma.h"
+#include "probes/gid_choice.h"
+
+namespace rdmapulse::fakes {
+
+struct FakePort {
+  std::uint32_t number = 1;
+  bool active = true;
+  LinkLayer link_layer = LinkLayer::kEthernet;
+  ibv_mtu mtu = IBV_MTU_4096;
+  std::uint16_t lid = 0;
+  std::vector<probes::GidEntry> gids;
+};
+
+// A QP as its driver has it.
+struct FakeQp {
+  std::string device;
+  std::uint32_t qpn = 0;
+  ibv_qp_state state = IBV_QPS_RESET;
+  std::uint32_t path_mtu_bytes = 0;
+  std::uint8_t traffic_class = 0;
+  std::uint32_t flow_label = 0;
+  std::uint32_t gid_index = 0;
+  std::uint8_t timeout = 0;
+  std::uint8_t retry_cnt = 0;
+};
+
+// The process's libibverbs while it lives; there is one at a time. Verbs are named as the man pages
+// name them, "ibv_alloc_pd"; ibv_modify_qp with its target: "ibv_modify_qp to RTR".
+class Ibverbs {
+ public:
+  class Model;
+
+  Ibverbs();
+  Ibverbs(const Ibverbs&) = delete;
+  Ibverbs& operator=(const Ibverbs&) = delete;
+  ~Ibverbs();
+
+  // --- the hosts' devices
+  void AddDevice(const std::string& name, std::vector<FakePort> ports);
+  // Facts that are read from now on; raises nothing. A GID that stays where it was keeps the QPs
+  // that use it, any other change kills them.
+  void SetPort(const std::string& device, const FakePort& port);
+  // All the port's GIDs are removed and added again where they were: their QPs are dead.
+  void RenewGids(const std::string& device, std::uint32_t port);
+  // Listed no more, every call on it fails, its descriptors stay readable; handles can be given
+  // back.
+  void Vanish(const std::string& device);
+  // A device that vanished is listed again and can be opened anew.
+  void Return(const std::string& device);
+
+  // --- events
+  void RaisePort(const std::string& device, std::uint32_t port, ibv_event_type type);
+  void RaiseDevice(const std::string& device, ibv_event_type type);
+  void RaiseCq(const std::string& device, ibv_event_type type);  // of its first CQ
+  void RaiseQp(const std::string& device, ibv_event_type type);  // of its first QP
+
+  // --- faults
+  // The n-th creating or modifying verb from now on (from 1) fails with this errno.
+  void FailVerb(int n, int code);
+  // The n-th call of this verb from now on fails.
+  void FailVerb(const std::string& verb, int n, int code);
+  // The device vanishes inside the n-th call on it from now on, whichever it is.
+  void VanishInCall(int n, const std::string& device);
+  bool FaultFired() const;
+  // The verb in which the last fault fired.
+  std::string FaultyVerb() const;
+  // Creating and modifying verbs seen since the last FailVerb, or since the start.
+  int VerbsSeen() const;
+  int CallsOf(const std::string& verb) const;
+
+  // --- control over when
+  // Called once, inside the next call of the verb, before it does anything.
+  void Before(const std::string& verb, std::function<void()> what);
+  // Calls of the verb wait inside until Release.
+  void Hold(const std::string& verb);
+  void Release(const std::string& verb);
+  void ReleaseAll();
+  int Waiting(const std::string& verb) const;
+
+  // --- completions
+  // Work that is posted stays outstanding until Deliver, or until its QP is gone.
+  void WithholdCompletions();
+  void DeliverCompletions();  // what is withheld, and from now on at once
+  void CompleteNextWith(ibv_wc_status status);
+  void MoveQpsToError(const std::string& device);  // their outstanding work is flushed
+
+  // --- what is there
+  std::vector<FakeQp> Qps() const;
+  // What was not given back, each as "ibv_qp of fake_0".
+  std::vector<std::string> LiveObjects() const;
+  std::vector<std::string> Misuse() const;
+
+ private:
+  std::unique_ptr<Model> model_;
+};
+
+}  // namespace rdmapulse::fakes

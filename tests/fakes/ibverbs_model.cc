@@ -1,0 +1,326 @@
+#include "tests/fakes/ibverbs_model.h"
+
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+namespace rdmapulse::fakes {
+namespace {
+
+constexpr std::uint32_t kPsnMax = 0xFFFFFF;
+constexpr std::uint32_t kFlowLabelMax = 0xFFFFF;
+
+// What ibv_modify_qp(3) asks of an RC QP on its way up.
+struct Transition {
+  ibv_qp_state from, to;
+  int required;
+  int optional;
+};
+constexpr Transition kTransitions[] = {
+    {IBV_QPS_RESET, IBV_QPS_INIT, IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS, 0},
+    {IBV_QPS_INIT, IBV_QPS_RTR,
+     IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC |
+         IBV_QP_MIN_RNR_TIMER,
+     IBV_QP_ALT_PATH | IBV_QP_ACCESS_FLAGS | IBV_QP_PKEY_INDEX},
+    {IBV_QPS_RTR, IBV_QPS_RTS,
+     IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC,
+     IBV_QP_CUR_STATE | IBV_QP_ALT_PATH | IBV_QP_ACCESS_FLAGS | IBV_QP_MIN_RNR_TIMER |
+         IBV_QP_PATH_MIG_STATE}};
+
+bool MaskFits(ibv_qp_state from, ibv_qp_state to, int mask) {
+  if ((mask & IBV_QP_STATE) == 0) return false;
+  const int rest = mask & ~IBV_QP_STATE;
+  if (to == IBV_QPS_RESET || to == IBV_QPS_ERR) return rest == 0;
+  for (const Transition& step : kTransitions) {
+    if (step.from != from || step.to != to) continue;
+    return (rest & step.required) == step.required &&
+           (rest & ~(step.required | step.optional)) == 0;
+  }
+  return false;
+}
+
+const probes::GidEntry* GidAt(const FakePort& port, std::uint32_t index) {
+  const auto found = std::find_if(port.gids.begin(), port.gids.end(),
+                                  [index](const auto& entry) { return entry.index == index; });
+  return found == port.gids.end() ? nullptr : &*found;
+}
+
+bool Covers(const FakeMr& mr, std::uint64_t address, std::uint32_t length) {
+  const auto start = reinterpret_cast<std::uintptr_t>(mr.ibv.addr);
+  return address >= start && address + length <= start + mr.ibv.length;
+}
+
+void Merge(ibv_qp_attr& into, const ibv_qp_attr& from, ibv_qp_state to) {
+  if (to == IBV_QPS_INIT) {
+    into.port_num = from.port_num;
+    into.qp_access_flags = from.qp_access_flags;
+  } else if (to == IBV_QPS_RTR) {
+    into.path_mtu = from.path_mtu;
+    into.dest_qp_num = from.dest_qp_num;
+    into.rq_psn = from.rq_psn;
+    into.ah_attr = from.ah_attr;
+  } else if (to == IBV_QPS_RTS) {
+    into.sq_psn = from.sq_psn;
+    into.timeout = from.timeout;
+    into.retry_cnt = from.retry_cnt;
+  }
+}
+
+}  // namespace
+
+bool Ibverbs::Model::FaultDue(const std::string& verb, bool creating) {
+  if (creating) ++seen;
+  if (fail_at == 0) return false;
+  if (fail_verb.empty()) return creating && seen == fail_at;
+  return verb == fail_verb && ++fail_verb_seen == fail_at;
+}
+
+int Ibverbs::Model::Enter(std::unique_lock<std::mutex>& lock, const FakeCall& call) {
+  ++calls[call.verb];
+  if (const auto hook = before.find(call.verb); hook != before.end()) {
+    const std::function<void()> what = std::move(hook->second);
+    before.erase(hook);
+    lock.unlock();
+    what();
+    lock.lock();
+  }
+  ++waiting[call.verb];
+  changed.wait(lock, [this, &call] { return !held.contains(call.verb); });
+  --waiting[call.verb];
+  if (call.device != nullptr && vanish_in > 0 && call.device->name == vanish_device &&
+      --vanish_in == 0) {
+    faulty_verb = call.verb;
+    Vanish(*call.device);
+  }
+  if (call.context != nullptr ? call.context->dead : call.device != nullptr && call.device->gone) {
+    return call.context == nullptr ? ENODEV : EIO;
+  }
+  if (!FaultDue(call.verb, call.creating)) return 0;
+  faulty_verb = call.verb;
+  fail_at = 0;
+  return fail_code;
+}
+
+FakeDevice& Ibverbs::Model::Find(const std::string& name) {
+  const auto found = devices.find(name);
+  if (found == devices.end()) {
+    std::fprintf(stderr, "tests/fakes/ibverbs: there is no device %s\n", name.c_str());
+    std::abort();
+  }
+  return *found->second;
+}
+
+void Ibverbs::Model::Vanish(FakeDevice& device) {
+  device.gone = true;
+  for (const auto& [handle, context] : contexts) {
+    if (context->device != &device || context->dead) continue;
+    context->dead = true;
+    eventfd_write(context->async.get(), 1);
+    for (const auto& [fd, channel] : channels) {
+      if (channel->context == context.get()) eventfd_write(channel->fd.get(), 1);
+    }
+  }
+}
+
+void Ibverbs::Model::Raise(FakeContext& context, const ibv_async_event& event) {
+  context.events.push_back(event);
+  eventfd_write(context.async.get(), 1);
+}
+
+int Ibverbs::Model::CheckAddress(const FakeRcQp& qp, const ibv_ah_attr& address, ibv_mtu path_mtu) {
+  const auto port = qp.context->device->ports.find(address.port_num);
+  if (port == qp.context->device->ports.end() || address.port_num != qp.attr.port_num)
+    return EINVAL;
+  if (path_mtu < IBV_MTU_256 || path_mtu > port->second.mtu) return EINVAL;
+  if (address.is_global == 0) {
+    return port->second.link_layer == LinkLayer::kInfiniband && address.dlid != 0 ? 0 : EINVAL;
+  }
+  Gid remote;
+  std::memcpy(remote.bytes.data(), address.grh.dgid.raw, remote.bytes.size());
+  const probes::GidEntry* const local = GidAt(port->second, address.grh.sgid_index);
+  if (local == nullptr || remote.IsZero() || address.grh.flow_label > kFlowLabelMax) return EINVAL;
+  if (local->gid.IsIpv4() != remote.IsIpv4()) return EINVAL;
+  for (const auto& [name, device] : devices) {
+    if (device->gone) continue;
+    for (const auto& [number, candidate] : device->ports) {
+      for (const probes::GidEntry& entry : candidate.gids) {
+        if (entry.gid == remote) return 0;
+      }
+    }
+  }
+  return ETIMEDOUT;  // nobody answers
+}
+
+int Ibverbs::Model::Modify(FakeRcQp& qp, const ibv_qp_attr& attr, int mask) {
+  const ibv_qp_state to = attr.qp_state;
+  if (!MaskFits(qp.state, to, mask)) return EINVAL;
+  if (to == IBV_QPS_ERR) {
+    MoveToError(qp);
+    return 0;
+  }
+  if (to == IBV_QPS_INIT) {
+    if (!qp.context->device->ports.contains(attr.port_num)) return EINVAL;
+  } else if (to == IBV_QPS_RTR) {
+    if (attr.rq_psn > kPsnMax || attr.dest_qp_num > kPsnMax) return EINVAL;
+    if (attr.max_dest_rd_atomic > 16 || attr.min_rnr_timer > 31) return EINVAL;
+    if (const int code = CheckAddress(qp, attr.ah_attr, attr.path_mtu); code != 0) return code;
+  } else if (to == IBV_QPS_RTS) {
+    if (attr.sq_psn > kPsnMax || attr.timeout > 31) return EINVAL;
+    if (attr.retry_cnt > 7 || attr.rnr_retry > 7) return EINVAL;
+  }
+  Merge(qp.attr, attr, to);
+  qp.state = to;
+  if (to == IBV_QPS_RTR && attr.ah_attr.is_global != 0) {
+    const std::uint32_t index = attr.ah_attr.grh.sgid_index;
+    qp.local_gid = GidAt(qp.context->device->ports[attr.ah_attr.port_num], index)->gid;
+    qp.gid_life = qp.context->device->lives[{attr.ah_attr.port_num, index}];
+  }
+  if (to == IBV_QPS_RESET) qp.posted.clear();
+  return 0;
+}
+
+void Ibverbs::Model::MoveToError(FakeRcQp& qp) {
+  qp.state = IBV_QPS_ERR;
+  for (const FakeWork& work : std::exchange(qp.posted, {})) {
+    Complete(qp, work.wr_id, IBV_WC_WR_FLUSH_ERR);
+  }
+}
+
+int Ibverbs::Model::Post(FakeRcQp& qp, const ibv_send_wr& request) {
+  if (qp.state != IBV_QPS_RTS && qp.state != IBV_QPS_ERR) return EINVAL;
+  if (qp.posted.size() >= qp.cap.max_send_wr) return ENOMEM;
+  if (request.num_sge < 0 || request.num_sge > static_cast<int>(qp.cap.max_send_sge)) return EINVAL;
+  if (request.opcode != IBV_WR_RDMA_WRITE && request.opcode != IBV_WR_RDMA_READ) return EINVAL;
+  if ((request.send_flags & IBV_SEND_SIGNALED) == 0) Note("unsignalled work never completes");
+  FakeWork work{.wr_id = request.wr_id,
+                .opcode = request.opcode,
+                .local = {},
+                .remote_addr = request.wr.rdma.remote_addr,
+                .rkey = request.wr.rdma.rkey};
+  if (request.num_sge > 0) work.local = request.sg_list[0];
+  if (request.opcode == IBV_WR_RDMA_READ && work.local.length == 0) {
+    Note("a READ of 0 bytes breaks rxe's QP when it is retransmitted");
+  }
+  if (qp.state == IBV_QPS_ERR) {
+    Complete(qp, work.wr_id, IBV_WC_WR_FLUSH_ERR);
+  } else if (withhold) {
+    qp.posted.push_back(work);
+  } else {
+    Execute(qp, work);
+  }
+  return 0;
+}
+
+void Ibverbs::Model::DeliverAll() {
+  for (const auto& [handle, qp] : qps) {
+    while (!qp->posted.empty()) {
+      const FakeWork work = qp->posted.front();
+      qp->posted.pop_front();
+      Execute(*qp, work);
+    }
+  }
+}
+
+void Ibverbs::Model::Execute(FakeRcQp& qp, const FakeWork& work) {
+  if (qp.context->dead) return;  // nothing completes any more
+  const ibv_wc_status status =
+      next_status ? *std::exchange(next_status, std::nullopt) : Deliver(qp, work);
+  Complete(qp, work.wr_id, status);
+  if (status != IBV_WC_SUCCESS) MoveToError(qp);
+}
+
+bool Ibverbs::Model::LocalAlive(const FakeRcQp& qp) const {
+  const FakeDevice& device = *qp.context->device;
+  const auto port = device.ports.find(qp.attr.port_num);
+  if (qp.context->dead || port == device.ports.end() || !port->second.active) return false;
+  if (qp.attr.ah_attr.is_global == 0) return true;
+  const std::uint32_t index = qp.attr.ah_attr.grh.sgid_index;
+  const auto life = device.lives.find({qp.attr.port_num, index});
+  return GidAt(port->second, index) != nullptr && life != device.lives.end() &&
+         life->second == qp.gid_life;
+}
+
+// The QP that ours points at, if it points back.
+const FakeRcQp* Ibverbs::Model::FindPeer(const FakeRcQp& qp) const {
+  const ibv_ah_attr& to = qp.attr.ah_attr;
+  for (const auto& [handle, peer] : qps) {
+    if (peer->ibv.qp_num != qp.attr.dest_qp_num) continue;
+    if (peer->state != IBV_QPS_RTR && peer->state != IBV_QPS_RTS) continue;
+    if (peer->attr.dest_qp_num != qp.ibv.qp_num || peer->attr.rq_psn != qp.attr.sq_psn) continue;
+    const bool addressed =
+        to.is_global != 0 ? std::memcmp(to.grh.dgid.raw, peer->local_gid.bytes.data(), 16) == 0
+                          : peer->context->device->ports.at(peer->attr.port_num).lid == to.dlid;
+    if (addressed && LocalAlive(*peer)) return peer.get();
+  }
+  return nullptr;
+}
+
+ibv_wc_status Ibverbs::Model::Deliver(const FakeRcQp& qp, const FakeWork& work) {
+  if (!LocalAlive(qp)) return IBV_WC_LOC_QP_OP_ERR;
+  const FakeRcQp* const peer = FindPeer(qp);
+  if (peer == nullptr) return IBV_WC_RETRY_EXC_ERR;
+  if (peer->attr.path_mtu != qp.attr.path_mtu) return IBV_WC_REM_INV_REQ_ERR;
+  return work.local.length == 0 ? IBV_WC_SUCCESS : Transfer(qp, *peer, work);
+}
+
+ibv_wc_status Ibverbs::Model::Transfer(const FakeRcQp& qp, const FakeRcQp& peer,
+                                       const FakeWork& work) {
+  const FakeMr* local = nullptr;
+  const FakeMr* remote = nullptr;
+  for (const auto& [handle, mr] : mrs) {
+    if (mr->ibv.lkey == work.local.lkey && mr->ibv.pd == qp.ibv.pd) local = mr.get();
+    if (mr->ibv.rkey == work.rkey && mr->ibv.pd == peer.ibv.pd) remote = mr.get();
+  }
+  const bool read = work.opcode == IBV_WR_RDMA_READ;
+  if (local == nullptr || !Covers(*local, work.local.addr, work.local.length)) {
+    return IBV_WC_LOC_PROT_ERR;
+  }
+  const unsigned needed = read ? IBV_ACCESS_REMOTE_READ : IBV_ACCESS_REMOTE_WRITE;
+  if (remote == nullptr || !Covers(*remote, work.remote_addr, work.local.length) ||
+      (remote->access & peer.attr.qp_access_flags & needed) == 0) {
+    return IBV_WC_REM_ACCESS_ERR;
+  }
+  void* const here = reinterpret_cast<void*>(work.local.addr);
+  void* const there = reinterpret_cast<void*>(work.remote_addr);
+  std::memmove(read ? here : there, read ? there : here, work.local.length);
+  return IBV_WC_SUCCESS;
+}
+
+void Ibverbs::Model::Complete(FakeRcQp& qp, std::uint64_t wr_id, ibv_wc_status status) {
+  FakeCq& cq = *cqs.at(qp.ibv.send_cq);
+  if (cq.completions.size() >= static_cast<std::size_t>(cq.ibv.cqe)) {
+    ibv_async_event overrun{};  // the completion is lost for good; the QP does not notice
+    overrun.element.cq = &cq.ibv;
+    overrun.event_type = IBV_EVENT_CQ_ERR;
+    Raise(*cq.context, overrun);
+    return;
+  }
+  ibv_wc wc{};
+  wc.wr_id = wr_id;
+  wc.status = status;
+  wc.qp_num = qp.ibv.qp_num;
+  wc.vendor_err = status == IBV_WC_SUCCESS ? 0 : 0x81;
+  cq.completions.push_back(wc);
+  if (!cq.armed || cq.channel == nullptr) return;
+  cq.armed = false;
+  cq.channel->events.push_back(&cq);
+  eventfd_write(cq.channel->fd.get(), 1);
+}
+
+// A driver leaves completions of a destroyed QP in the CQ (rxe) or takes them out (mlx5): here they
+// stay, and the number of a destroyed QP is given to the next one.
+int Ibverbs::Model::Poll(FakeCq& cq, int max, ibv_wc* out) {
+  int count = 0;
+  while (count < max && !cq.completions.empty()) {
+    out[count++] = cq.completions.front();
+    cq.completions.pop_front();
+  }
+  return count;
+}
+
+}  // namespace rdmapulse::fakes
