@@ -4,9 +4,12 @@
 
 #include <algorithm>
 #include <boost/asio/post.hpp>
+#include <cassert>
 #include <random>
 #include <utility>
 
+#include "daemon/peers/listener.h"
+#include "daemon/peers/peer.h"
 #include "daemon/peers/wire.h"
 
 namespace rdmapulse::peers {
@@ -17,27 +20,28 @@ std::uint64_t RandomInstance() {
 }
 
 ControlPlane::ControlPlane(boost::asio::io_context& io, Options options, probes::PeerEvents& events)
-    : shared_{.io = io,
-              .options = std::move(options),
-              .events = events,
-              .source = {},
-              .identity = {},
-              .ports = {}},
-      listener_(std::make_shared<Listener>(io, shared_.options, shared_.identity, *this)) {}
+    : shared_(std::make_unique<Shared>(Shared{.io = io,
+                                              .options = std::move(options),
+                                              .events = events,
+                                              .source = {},
+                                              .identity = {},
+                                              .ports = {}})),
+      listener_(std::make_shared<Listener>(io, shared_->options, shared_->identity, *this)) {}
 
 ControlPlane::~ControlPlane() { Stop(); }
 
 Result<void> ControlPlane::Listen() {
-  if (!LegalName(shared_.options.host)) {
-    return Fail({"the host name '", shared_.options.host, "' cannot be told to peers"},
+  if (!LegalName(shared_->options.host)) {
+    return Fail({"the host name '", shared_->options.host, "' cannot be told to peers"},
                 "set host.name to 1 to 64 letters, digits or any of _-.:@+");
   }
-  if (shared_.options.listen.empty()) return {};
+  assert(shared_->options.epoch != 0 && shared_->options.random);
+  if (shared_->options.listen.empty()) return {};
   const auto opened = listener_->Open();
   if (!opened) return opened;
-  shared_.source = listener_->address();
+  shared_->source = listener_->address();
   listener_->Start();
-  spdlog::info("listening for peers on {}", shared_.options.listen);
+  spdlog::info("listening for peers on {}", shared_->options.listen);
   return {};
 }
 
@@ -53,7 +57,7 @@ void ControlPlane::SetPeers(const std::vector<config::Peer>& peers) {
   for (const config::Peer& peer : peers) {
     const auto [entry, added] = peers_.try_emplace(peer.name);
     if (added) {
-      entry->second = std::make_unique<Peer>(shared_, peer);
+      entry->second = std::make_unique<Peer>(*shared_, peer);
       entry->second->Start();
     } else {
       entry->second->SetLabels(peer.labels);
@@ -87,15 +91,15 @@ void ControlPlane::SetLocalPorts(const std::vector<probes::PeerPort>& ports) {
   for (const probes::PeerPort& port : ports) {
     if (LegalPort(port) && told.size() < kPortsMax) told.push_back(port);
   }
-  if (told == shared_.ports) return;
+  if (told == shared_->ports) return;
   if (told.size() < ports.size()) {
     spdlog::warn(
         "{} of {} ports are not told to peers: at most {}, with names of letters, digits "
         "and _-.:@+",
         ports.size() - told.size(), ports.size(), kPortsMax);
   }
-  shared_.ports = std::move(told);
-  ++shared_.revision;
+  shared_->ports = std::move(told);
+  ++shared_->revision;
   for (const auto& [name, peer] : peers_) peer->TellPorts();
 }
 
@@ -104,6 +108,10 @@ std::vector<PeerSnapshot> ControlPlane::Status(TimePoint now) const {
   for (const auto& [name, peer] : peers_) status.push_back(peer->Status(now));
   return status;
 }
+
+const InboundCounts& ControlPlane::inbound() const { return listener_->counts(); }
+
+std::uint16_t ControlPlane::listen_port() const { return listener_->port(); }
 
 Session* ControlPlane::SessionOf(const std::string& peer) const {
   const auto found = peers_.find(peer);
@@ -124,7 +132,7 @@ void ControlPlane::RequestConnect(const std::string& peer, const probes::Connect
   const char* why = stopped_                ? "the daemon is stopping"
                     : peers_.contains(peer) ? "there is no session with it"
                                             : "no such peer is configured";
-  boost::asio::post(shared_.io, [handler = std::move(handler), why] { handler(Fail({why})); });
+  boost::asio::post(shared_->io, [handler = std::move(handler), why] { handler(Fail({why})); });
 }
 
 void ControlPlane::TellReady(const std::string& peer, const probes::PathRef& path) {

@@ -14,9 +14,7 @@
 // Stop() has returned.
 #pragma once
 
-#include <boost/asio/io_context.hpp>
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -25,13 +23,20 @@
 #include "config/config.h"
 #include "daemon/base/result.h"
 #include "daemon/base/time.h"
-#include "daemon/peers/listener.h"
+#include "daemon/peers/inbound.h"
 #include "daemon/peers/options.h"
-#include "daemon/peers/peer.h"
 #include "daemon/snapshot.h"
 #include "probes/peer_link.h"
 
+namespace boost::asio {
+class io_context;
+}
+
 namespace rdmapulse::peers {
+
+class Listener;
+class Peer;
+struct Shared;
 
 // From the system's random device: tells this process from every other.
 std::uint64_t RandomInstance();
@@ -59,8 +64,8 @@ class ControlPlane : public probes::PeerLink, public ListenerUser {
 
   // By name; `paths` is empty: it is the prober's.
   std::vector<PeerSnapshot> Status(TimePoint now) const;
-  const InboundCounts& inbound() const { return listener_->counts(); }
-  std::uint16_t listen_port() const { return listener_->port(); }
+  const InboundCounts& inbound() const;
+  std::uint16_t listen_port() const;  // 0: not listening
 
   // PeerLink. Errors are asynchronous: no handler is called from within RequestConnect. What is
   // told to a peer without a session is dropped: it learns of it by the next OnPeer.
@@ -79,7 +84,7 @@ class ControlPlane : public probes::PeerLink, public ListenerUser {
   Session* SessionOf(const std::string& peer) const;
   void RemovePeersNotIn(const std::vector<config::Peer>& peers);
 
-  Shared shared_;
+  std::unique_ptr<Shared> shared_;
   std::shared_ptr<Listener> listener_;
   std::map<std::string, std::unique_ptr<Peer>> peers_;
   bool stopped_ = false;

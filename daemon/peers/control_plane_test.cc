@@ -6,6 +6,7 @@
 
 #include <boost/asio/io_context.hpp>
 
+#include "daemon/peers/pending_calls.h"
 #include "daemon/peers/test_support.h"
 
 namespace rdmapulse::peers {

@@ -117,6 +117,7 @@ asio::awaitable<Result<Dialler::Endpoints>> Dialler::Resolve() {
 
 asio::awaitable<Result<void>> Dialler::ConnectTo(tcp::endpoint endpoint) {
   error_code error;
+  socket_.close(error);  // of an attempt that could not bind
   socket_.open(endpoint.protocol(), error);
   if (error) co_return Fail(error.value(), {"opening a socket to ", Text(endpoint)});
   // A peer knows us by the address that we listen on.
