@@ -121,7 +121,7 @@ Result<std::string> Add(FabricSwitch& fabric, Words words) {
   const Result<Action> action = TakeAction(words);
   if (!action) return tl::unexpected(action.error());
   if (!words.empty()) return Fail({"unknown word ", words.begin()->first});
-  const Result<RuleId> id = fabric.impairments().Add(*match, *action);
+  const Result<RuleId> id = fabric.Rules().Add(*match, *action);
   if (!id) return tl::unexpected(id.error());
   return "ok id=" + std::to_string(*id) + "\n";
 }
@@ -130,8 +130,7 @@ Result<std::string> Remove(FabricSwitch& fabric, const Words& words) {
   const std::string text = words.size() == 1 ? words.begin()->first : "";
   RuleId id = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), id);
-  if (error != std::errc() || end != text.data() + text.size() ||
-      !fabric.impairments().Remove(id)) {
+  if (error != std::errc() || end != text.data() + text.size() || !fabric.Rules().Remove(id)) {
     return Fail({"no impairment has the number '", text, "'"});
   }
   return "ok\n";
@@ -157,10 +156,10 @@ std::string List(const FabricSwitch& fabric) {
   std::ostringstream out;
   out.precision(12);
   out << "ok\n";
-  for (const auto& [id, rule] : fabric.impairments().rules()) {
+  for (const auto& [id, rule] : fabric.Rules().All()) {
     out << "id=" << id;
-    if (rule.match.from) out << " from=" << fabric.ports()[*rule.match.from].name();
-    if (rule.match.to) out << " to=" << fabric.ports()[*rule.match.to].name();
+    if (rule.match.from) out << " from=" << fabric.Ports()[*rule.match.from].Name();
+    if (rule.match.to) out << " to=" << fabric.Ports()[*rule.match.to].Name();
     if (rule.match.dscp) out << " dscp=" << static_cast<int>(*rule.match.dscp);
     if (rule.match.udp_source_port) out << " sport=" << *rule.match.udp_source_port;
     PrintAction(out, rule.action);
@@ -173,18 +172,18 @@ std::string List(const FabricSwitch& fabric) {
 std::string Stats(const FabricSwitch& fabric) {
   std::ostringstream out;
   out << "ok\n";
-  for (const SwitchPort& port : fabric.ports()) {
-    const PortCounters& counters = port.counters();
-    out << "port=" << port.name() << " received_frames=" << counters.received_frames
+  for (const SwitchPort& port : fabric.Ports()) {
+    const PortCounters& counters = port.Counters();
+    out << "port=" << port.Name() << " received_frames=" << counters.received_frames
         << " received_bytes=" << counters.received_bytes << " sent_frames=" << counters.sent_frames
         << " sent_bytes=" << counters.sent_bytes << " malformed=" << counters.malformed
         << " impairment_drops=" << counters.impairment_drops
         << " queue_drops=" << counters.queue_drops << " down_drops=" << counters.down_drops
-        << " queued=" << port.queued() << "\n";
+        << " queued=" << port.QueuedFrames() << "\n";
   }
-  out << "switch=all learned_addresses=" << fabric.learned_addresses()
-      << " delayed_frames=" << fabric.delayed_frames()
-      << " delay_line_drops=" << fabric.delay_line_drops() << "\n";
+  out << "switch=all learned_addresses=" << fabric.LearnedAddresses()
+      << " delayed_frames=" << fabric.DelayedFrames()
+      << " delay_line_drops=" << fabric.DelayLineDrops() << "\n";
   return out.str();
 }
 
@@ -196,7 +195,7 @@ Result<std::string> Handle(FabricSwitch& fabric, std::string_view line) {
   if (verb == "add") return Add(fabric, std::move(words));
   if (verb == "del") return Remove(fabric, words);
   if (verb == "clear") {
-    fabric.impairments().Clear();
+    fabric.Rules().Clear();
     return "ok\n";
   }
   if (verb == "list") return List(fabric);

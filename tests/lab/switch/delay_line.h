@@ -34,7 +34,7 @@ class DelayLine {
     return std::move(frames_.extract(frames_.begin()).mapped());
   }
 
-  std::size_t size() const { return frames_.size(); }
+  std::size_t Size() const { return frames_.size(); }
 
  private:
   std::multimap<TimePoint, std::pair<PortId, Frame>> frames_;

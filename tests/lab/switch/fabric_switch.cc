@@ -10,7 +10,7 @@ FabricSwitch::FabricSwitch(const std::vector<std::string>& port_names, std::uint
 }
 
 void FabricSwitch::Receive(PortId ingress, Frame frame, TimePoint now) {
-  PortCounters& counters = ports_[ingress].counters();
+  PortCounters& counters = ports_[ingress].Counters();
   ++counters.received_frames;
   counters.received_bytes += frame.size();
   const std::optional<FrameFields> fields = ParseFrame(frame);
@@ -34,7 +34,7 @@ void FabricSwitch::Forward(PortId ingress, PortId egress, Frame frame, const Fra
                            TimePoint now) {
   const Verdict verdict = impairments_.Decide(ingress, egress, fields, frame.size(), now);
   if (verdict.dropped) {
-    ++ports_[egress].counters().impairment_drops;
+    ++ports_[egress].Counters().impairment_drops;
     return;
   }
   if (verdict.mark_ecn) MarkCongestionExperienced(frame, fields);
@@ -52,7 +52,7 @@ std::optional<TimePoint> FabricSwitch::Advance(TimePoint now) {
 
 std::optional<PortId> FabricSwitch::FindPort(std::string_view name) const {
   for (PortId port = 0; port < ports_.size(); ++port) {
-    if (ports_[port].name() == name) return port;
+    if (ports_[port].Name() == name) return port;
   }
   return std::nullopt;
 }

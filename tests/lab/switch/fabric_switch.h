@@ -27,13 +27,13 @@ class FabricSwitch {
   std::optional<TimePoint> Advance(TimePoint now);
 
   std::optional<PortId> FindPort(std::string_view name) const;
-  std::vector<SwitchPort>& ports() { return ports_; }
-  const std::vector<SwitchPort>& ports() const { return ports_; }
-  Impairments& impairments() { return impairments_; }
-  const Impairments& impairments() const { return impairments_; }
-  std::size_t delayed_frames() const { return delay_line_.size(); }
-  std::size_t learned_addresses() const { return learned_.size(); }
-  std::uint64_t delay_line_drops() const { return delay_line_drops_; }
+  std::vector<SwitchPort>& Ports() { return ports_; }
+  const std::vector<SwitchPort>& Ports() const { return ports_; }
+  Impairments& Rules() { return impairments_; }
+  const Impairments& Rules() const { return impairments_; }
+  std::size_t DelayedFrames() const { return delay_line_.Size(); }
+  std::size_t LearnedAddresses() const { return learned_.Size(); }
+  std::uint64_t DelayLineDrops() const { return delay_line_drops_; }
 
  private:
   void Forward(PortId ingress, PortId egress, Frame frame, const FrameFields& fields,

@@ -23,12 +23,12 @@ class FabricSwitchTest : public testing::Test {
  protected:
   std::vector<std::size_t> Queued() {
     std::vector<std::size_t> queued;
-    for (const SwitchPort& port : fabric_.ports()) queued.push_back(port.queued());
+    for (const SwitchPort& port : fabric_.Ports()) queued.push_back(port.QueuedFrames());
     return queued;
   }
   void LearnHost2() {
     fabric_.Receive(kH2, ArpFrame(HostMac(2)), kStart);
-    for (SwitchPort& port : fabric_.ports()) {
+    for (SwitchPort& port : fabric_.Ports()) {
       while (port.Front() != nullptr) port.FrontSent();
     }
   }
@@ -47,14 +47,14 @@ TEST_F(FabricSwitchTest, SendsToTheLearnedPortOnly) {
   LearnHost2();
   fabric_.Receive(kH1, From1To2(), kStart);
   EXPECT_EQ(Queued(), (Counts{0, 1, 0}));
-  EXPECT_EQ(*fabric_.ports()[kH2].Front(), From1To2());
+  EXPECT_EQ(*fabric_.Ports()[kH2].Front(), From1To2());
 }
 
 TEST_F(FabricSwitchTest, AddressThatMovesIsFoundAtItsNewPort) {
   LearnHost2();
   fabric_.Receive(kH3, From2To1(), kStart);
   fabric_.Receive(kH1, From1To2(), kStart);
-  EXPECT_EQ(fabric_.ports()[kH3].queued(), 1u);
+  EXPECT_EQ(fabric_.Ports()[kH3].QueuedFrames(), 1u);
 }
 
 TEST_F(FabricSwitchTest, NeverSendsAFrameBackWhereItCameFrom) {
@@ -67,36 +67,36 @@ TEST_F(FabricSwitchTest, GroupAddressIsNeverLearned) {
   Frame frame = From1To2();
   frame[6] = 0x01;
   fabric_.Receive(kH1, frame, kStart);
-  EXPECT_EQ(fabric_.learned_addresses(), 0u);
+  EXPECT_EQ(fabric_.LearnedAddresses(), 0u);
 }
 
 TEST_F(FabricSwitchTest, RuleOnOneDestinationSparesTheOtherCopiesOfAFlood) {
-  ASSERT_TRUE(fabric_.impairments().Add({.to = kH3}, Blackhole{}));
+  ASSERT_TRUE(fabric_.Rules().Add({.to = kH3}, Blackhole{}));
   fabric_.Receive(kH1, ArpFrame(HostMac(1)), kStart);
   EXPECT_EQ(Queued(), (Counts{0, 1, 0}));
-  EXPECT_EQ(fabric_.ports()[kH3].counters().impairment_drops, 1u);
+  EXPECT_EQ(fabric_.Ports()[kH3].Counters().impairment_drops, 1u);
 }
 
 TEST_F(FabricSwitchTest, DelayedFrameStandsInTheQueueWhenItsTimeHasCome) {
   LearnHost2();
-  ASSERT_TRUE(fabric_.impairments().Add({}, Delay{milliseconds(20)}));
+  ASSERT_TRUE(fabric_.Rules().Add({}, Delay{milliseconds(20)}));
   fabric_.Receive(kH1, From1To2(), kStart);
   EXPECT_EQ(fabric_.Advance(kStart + milliseconds(19)), kStart + milliseconds(20));
-  EXPECT_EQ(fabric_.ports()[kH2].queued(), 0u);
+  EXPECT_EQ(fabric_.Ports()[kH2].QueuedFrames(), 0u);
   EXPECT_EQ(fabric_.Advance(kStart + milliseconds(20)), std::nullopt);
-  EXPECT_EQ(fabric_.ports()[kH2].queued(), 1u);
+  EXPECT_EQ(fabric_.Ports()[kH2].QueuedFrames(), 1u);
 }
 
 TEST_F(FabricSwitchTest, MarkedFrameArrivesWithTheMark) {
   LearnHost2();
-  ASSERT_TRUE(fabric_.impairments().Add({}, MarkEcn{1}));
+  ASSERT_TRUE(fabric_.Rules().Add({}, MarkEcn{1}));
   fabric_.Receive(kH1, Ipv4UdpFrame({.traffic_class = 2}), kStart);
-  EXPECT_EQ(ParseFrame(*fabric_.ports()[kH2].Front())->ecn, kCongestionExperienced);
+  EXPECT_EQ(ParseFrame(*fabric_.Ports()[kH2].Front())->ecn, kCongestionExperienced);
 }
 
 TEST_F(FabricSwitchTest, FrameWithoutAHeaderIsCountedAndGone) {
   fabric_.Receive(kH1, Frame(13), kStart);
-  EXPECT_EQ(fabric_.ports()[kH1].counters().malformed, 1u);
+  EXPECT_EQ(fabric_.Ports()[kH1].Counters().malformed, 1u);
   EXPECT_EQ(Queued(), (Counts{0, 0, 0}));
 }
 
@@ -105,18 +105,18 @@ TEST_F(FabricSwitchTest, QueueOfAHostThatTakesNothingIsBounded) {
   for (std::size_t i = 0; i < SwitchPort::kQueueFramesMax + 3; ++i) {
     fabric_.Receive(kH1, From1To2(), kStart);
   }
-  EXPECT_EQ(fabric_.ports()[kH2].queued(), SwitchPort::kQueueFramesMax);
-  EXPECT_EQ(fabric_.ports()[kH2].counters().queue_drops, 3u);
+  EXPECT_EQ(fabric_.Ports()[kH2].QueuedFrames(), SwitchPort::kQueueFramesMax);
+  EXPECT_EQ(fabric_.Ports()[kH2].Counters().queue_drops, 3u);
 }
 
 TEST_F(FabricSwitchTest, FramesOnTheirWayAreBounded) {
   LearnHost2();
-  ASSERT_TRUE(fabric_.impairments().Add({}, Delay{milliseconds(20)}));
+  ASSERT_TRUE(fabric_.Rules().Add({}, Delay{milliseconds(20)}));
   for (std::size_t i = 0; i < DelayLine::kFramesMax + 3; ++i) {
     fabric_.Receive(kH1, From1To2(), kStart);
   }
-  EXPECT_EQ(fabric_.delayed_frames(), DelayLine::kFramesMax);
-  EXPECT_EQ(fabric_.delay_line_drops(), 3u);
+  EXPECT_EQ(fabric_.DelayedFrames(), DelayLine::kFramesMax);
+  EXPECT_EQ(fabric_.DelayLineDrops(), 3u);
 }
 
 }  // namespace

@@ -78,7 +78,7 @@ class Impairments {
   Result<RuleId> Add(const Match& match, const Action& action);
   bool Remove(RuleId id) { return rules_.erase(id) == 1; }
   void Clear() { rules_.clear(); }
-  const std::map<RuleId, Rule>& rules() const { return rules_; }
+  const std::map<RuleId, Rule>& All() const { return rules_; }
 
   // Every rule that matches has its effect, in the order of their numbers, until one drops.
   Verdict Decide(PortId ingress, PortId egress, const FrameFields& fields, std::size_t frame_bytes,

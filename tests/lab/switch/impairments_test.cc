@@ -27,7 +27,7 @@ class ImpairmentsTest : public testing::Test {
   Verdict Decide(const FrameFields& fields, TimePoint now = kStart, std::size_t bytes = 1000) {
     return impairments_.Decide(kH1, kH2, fields, bytes, now);
   }
-  const RuleCounters& Counters(RuleId id) { return impairments_.rules().at(id).counters; }
+  const RuleCounters& Counters(RuleId id) { return impairments_.All().at(id).counters; }
 
   Impairments impairments_{kSeed};
 };

@@ -28,7 +28,7 @@ class LearningTable {
     return found->second;
   }
 
-  std::size_t size() const { return ports_.size(); }
+  std::size_t Size() const { return ports_.size(); }
 
  private:
   std::map<MacAddress, PortId> ports_;

@@ -198,7 +198,7 @@ void Server::AnswerConnection(UniqueFd connection) {
 
 void Server::FlushPort(PortId port, TimePoint now) {
   Link& link = links_[port];
-  SwitchPort& queue = fabric_.ports()[port];
+  SwitchPort& queue = fabric_.Ports()[port];
   if (link.retry_at && *link.retry_at > now) return;
   link.retry_at.reset();
   while (const Frame* frame = queue.Front()) {

@@ -30,10 +30,10 @@ class SwitchPort {
 
   explicit SwitchPort(std::string name) : name_(std::move(name)) {}
 
-  const std::string& name() const { return name_; }
-  PortCounters& counters() { return counters_; }
-  const PortCounters& counters() const { return counters_; }
-  std::size_t queued() const { return queue_.size(); }
+  const std::string& Name() const { return name_; }
+  PortCounters& Counters() { return counters_; }
+  const PortCounters& Counters() const { return counters_; }
+  std::size_t QueuedFrames() const { return queue_.size(); }
 
   // The egress stage: what forwarding hands over waits here until the host takes it.
   void Enqueue(Frame frame) {
