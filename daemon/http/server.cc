@@ -49,7 +49,7 @@ void AfterCoroutine(std::exception_ptr failure) {
 class Server::Impl {
  public:
   Impl(ServerOptions options, const SnapshotStore& store, Commands& commands)
-      : options_(std::move(options)), shared_{store, commands, options_.limits, {}, {}} {}
+      : options_(std::move(options)), shared_{store, commands, {}} {}
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
   ~Impl();
@@ -70,6 +70,7 @@ class Server::Impl {
   ServerOptions options_;
   bool stopping_ = false;
   Shared shared_;
+  Connection::Registry connections_;  // those that are open
   // After what the coroutines refer to: those that are left end with it.
   asio::io_context context_{1};
   std::optional<tcp::acceptor> tcp_;
@@ -124,7 +125,7 @@ void Server::Impl::Stop() {
   error_code ignored;
   if (tcp_) tcp_->close(ignored);
   if (unix_) unix_->acceptor.close(ignored);
-  for (Connection* connection : shared_.connections) connection->Close();
+  for (Connection* connection : connections_) connection->Close();
 }
 
 template <typename Acceptor>
@@ -165,13 +166,15 @@ void Server::Impl::Admit(stream_protocol::socket socket) {
 void Server::Impl::Converse(Connection::Stream::socket_type socket, Door door, bool api_allowed) {
   if (stopping_) return;
   std::size_t open = 0;
-  for (const Connection* one : shared_.connections) open += one->door() == door ? 1 : 0;
+  for (const Connection* one : connections_) open += one->door() == door ? 1 : 0;
   const std::size_t allowed =
-      door == Door::kTcp ? shared_.limits.tcp_connections : shared_.limits.unix_connections;
+      door == Door::kTcp ? options_.limits.tcp_connections : options_.limits.unix_connections;
   if (open >= allowed + kTurnedAwayMax) return;  // closed by the socket's end
-  auto connection = std::make_shared<Connection>(shared_, std::move(socket), door, api_allowed);
+  auto connection = std::make_shared<Connection>(connections_, options_.limits, std::move(socket),
+                                                 door, api_allowed);
   const bool welcome = open < allowed;
-  asio::co_spawn(context_, welcome ? Serve(std::move(connection)) : TurnAway(std::move(connection)),
+  asio::co_spawn(context_,
+                 welcome ? Serve(shared_, std::move(connection)) : TurnAway(std::move(connection)),
                  AfterCoroutine);
 }
 

@@ -28,12 +28,10 @@ struct ServerLimits {
 };
 
 struct ServerOptions {
-  std::string listen;  // http.listen: ":9936", "127.0.0.1:9936", "[::1]:9936"; empty: no TCP
-  std::string socket;  // http.socket: path of the Unix socket; empty: none
-  // Who beside loopback may read / and /api over TCP; called on the HTTP thread, with IPv4
-  // addresses always as such. Empty: nobody.
-  std::function<bool(const boost::asio::ip::address&)> api_allowed;
-  ServerLimits limits;
+  std::string listen{};  // http.listen: ":9936", "127.0.0.1:9936", "[::1]:9936"; empty: no TCP
+  std::string socket{};  // http.socket: path of the Unix socket; empty: none
+  AddressPredicate api_allowed{};  // who beside loopback may read / and /api over TCP; HTTP thread
+  ServerLimits limits{};
 };
 
 class Server {

@@ -1,0 +1,114 @@
+#include "daemon/http/series.h"
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+
+#include "daemon/http/probe_feed.h"
+#include "daemon/http/probe_lines.h"
+#include "daemon/http/response.h"
+
+namespace rdmapulse::http {
+namespace {
+
+namespace asio = boost::asio;
+
+constexpr auto kAwait = asio::as_tuple(asio::use_awaitable);
+
+// Wakes the coroutine that streams: its timer never expires, and a cancel ends the wait.
+using Bell = std::shared_ptr<asio::steady_timer>;
+
+// Ends a series however its coroutine ends.
+class SeriesGuard {
+ public:
+  SeriesGuard(Commands& commands, std::shared_ptr<ProbeFeed> feed)
+      : commands_(commands), feed_(std::move(feed)) {}
+  SeriesGuard(const SeriesGuard&) = delete;
+  SeriesGuard& operator=(const SeriesGuard&) = delete;
+  ~SeriesGuard() {
+    feed_->Close();
+    if (running_) commands_.CancelProbe(*running_);
+  }
+  void Started(std::uint64_t id) { running_ = id; }
+  void Ended() { running_.reset(); }
+
+ private:
+  Commands& commands_;
+  std::shared_ptr<ProbeFeed> feed_;
+  std::optional<std::uint64_t> running_;
+};
+
+// The next event; nullopt: the client went before it came.
+asio::awaitable<std::optional<ProbeEvent>> NextEvent(ProbeFeed& feed, asio::steady_timer& bell,
+                                                     const bool& gone) {
+  std::optional<ProbeEvent> event;
+  while (!gone && !event) {
+    event = feed.Pop();
+    if (!event) co_await bell.async_wait(kAwait);
+  }
+  co_return event;
+}
+
+// True: the series came to its own end.
+asio::awaitable<bool> StreamEvents(Connection& connection, ProbeFeed& feed,
+                                   asio::steady_timer& bell, const bool& gone) {
+  ProbeSummary summary;
+  while (true) {
+    const std::optional<ProbeEvent> event = co_await NextEvent(feed, bell, gone);
+    if (!event) co_return false;
+    if (const auto* reply = std::get_if<ProbeReply>(&*event)) {
+      summary.Add(*reply);
+      const std::string chunk = Chunk(ProbeLine(*reply));
+      const bool sent = co_await connection.Write(chunk);
+      if (!sent) co_return false;
+      continue;
+    }
+    const std::string& why = std::get<ProbeDone>(*event).error;
+    const std::string chunk = Chunk(why.empty() ? summary.Line() : ErrorLine(why));
+    co_await connection.Write(chunk, kLastChunk);
+    co_return true;
+  }
+}
+
+}  // namespace
+
+asio::awaitable<void> StreamSeries(Connection& connection, Commands& commands,
+                                   const ProbeRequest& request) {
+  const Reply reply = {.status = 200, .type = kJsonLinesType};
+  const std::string header = ResponseHeader(reply, std::nullopt, false);
+  const bool begun = co_await connection.Write(header);
+  if (!begun) co_return;
+
+  const auto executor = connection.executor();
+  const Bell bell =
+      std::make_shared<asio::steady_timer>(executor, asio::steady_timer::time_point::max());
+  const auto feed = std::make_shared<ProbeFeed>(
+      [executor, bell] { asio::post(executor, [bell] { bell->cancel(); }); });
+  // Without a watch a client that goes while nothing is answered would be noticed at the next
+  // answer only, and a blocked path has none.
+  const auto gone = std::make_shared<bool>(false);
+  asio::co_spawn(executor, connection.WaitForClose(), [gone, bell](std::exception_ptr) {
+    *gone = true;
+    bell->cancel();
+  });
+  {
+    SeriesGuard guard(commands, feed);
+    guard.Started(
+        commands.StartProbe(request, [feed](const ProbeEvent& event) { feed->Push(event); }));
+    const bool ended = co_await StreamEvents(connection, *feed, *bell, *gone);
+    if (ended) guard.Ended();
+  }
+  // The watch uses the connection, so it must end first.
+  connection.Close();
+  while (!*gone) co_await bell->async_wait(kAwait);
+}
+
+}  // namespace rdmapulse::http
