@@ -50,7 +50,7 @@ std::vector<std::string> Statuses(const Collection& collection) {
 
 Collection CollectFile(const std::string& name, const DeviceInfo& device) {
   const fakes::Tree tree = fakes::Tree::FromFile("collectors/testdata/" + name + ".tree");
-  const KernelFiles sysfs(tree.root(), Links::kFollow, tree.errors());
+  const KernelFiles sysfs(tree.Root(), Links::kFollow, tree.Errors());
   return DeviceCollector(sysfs, device).Collect();
 }
 
@@ -131,7 +131,7 @@ TEST(DeviceCollectorTest, EveryPortAndTheDeviceItself) {
       "class/infiniband/m/hw_counters/lifespan = 10\n"
       "class/infiniband/m/ports/1/counters/c = 2\n"
       "class/infiniband/m/ports/2/hw_counters/Nak Sequence Error = 3\n");
-  const KernelFiles sysfs(tree.root());
+  const KernelFiles sysfs(tree.Root());
   DeviceCollector collector(sysfs, {.name = "m", .ports = {{.port = 1}, {.port = 2}}});
   Collection collection = collector.Collect();
   EXPECT_THAT(

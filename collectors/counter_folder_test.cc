@@ -27,7 +27,7 @@ class CounterFolderTest : public ::testing::Test {
       "f/apples = 1\n"
       "f/lifespan = 10\n"
       "f/zebras = 3\n"};
-  KernelFiles files{tree.root()};
+  KernelFiles files{tree.Root()};
   CounterFolder folder{files, "f", {.skip = kSkip, .first = "zebras"}};
   SourceRead read;
 };
@@ -68,7 +68,7 @@ TEST_F(CounterFolderTest, NewFilesAreFoundWithinOneListing) {
 
 TEST(CounterFolderAbsentTest, AppearsAsSoonAsItIsThere) {
   const fakes::Tree tree("other/x = 1\n");
-  const KernelFiles files(tree.root());
+  const KernelFiles files(tree.Root());
   CounterFolder folder(files, "f", {});
   Reading reading;
   EXPECT_FALSE(folder.ReadInto(reading).exists);
@@ -80,7 +80,7 @@ TEST(CounterFolderAbsentTest, AppearsAsSoonAsItIsThere) {
 
 TEST(CounterFolderErrorTest, RefusedFileIsAProblemButNoFailure) {
   const fakes::Tree tree("f/a ! EINVAL\nf/b ! EOPNOTSUPP\nf/c = 3\n");
-  const KernelFiles files(tree.root(), Links::kFollow, tree.errors());
+  const KernelFiles files(tree.Root(), Links::kFollow, tree.Errors());
   CounterFolder folder(files, "f", {});
   Reading reading;
   const SourceRead read = folder.ReadInto(reading);
@@ -92,7 +92,7 @@ TEST(CounterFolderErrorTest, RefusedFileIsAProblemButNoFailure) {
 
 TEST(CounterFolderErrorTest, OtherErrorsAreFailures) {
   const fakes::Tree tree("f/a ! EIO\nf/b = 2\n");
-  const KernelFiles files(tree.root(), Links::kFollow, tree.errors());
+  const KernelFiles files(tree.Root(), Links::kFollow, tree.Errors());
   CounterFolder folder(files, "f", {});
   Reading reading;
   const SourceRead read = folder.ReadInto(reading);
@@ -104,7 +104,7 @@ TEST(CounterFolderErrorTest, OtherErrorsAreFailures) {
 
 TEST(CounterFolderErrorTest, FolderThatCannotBeListedIsOneProblem) {
   const fakes::Tree tree("f/a = 1\n");
-  const KernelFiles files(tree.root(), Links::kFollow, {{"f", EACCES}});
+  const KernelFiles files(tree.Root(), Links::kFollow, {{"f", EACCES}});
   CounterFolder folder(files, "f", {});
   Reading reading;
   const SourceRead read = folder.ReadInto(reading);
@@ -119,7 +119,7 @@ TEST(CounterFolderVanishTest, DeviceThatComesBackIsReadAfresh) {
   // an open descriptor outlives an ordinary file where sysfs would say ENODEV.
   for (std::size_t i = 0; i < kMaxKeptOpen; ++i) tree.Write("f/b" + std::to_string(i), "2\n");
   tree.Write("f/z", "3\n");
-  const KernelFiles files(tree.root());
+  const KernelFiles files(tree.Root());
   CounterFolder folder(files, "f", {});
   Reading reading;
   EXPECT_TRUE(folder.ReadInto(reading).success);
@@ -143,7 +143,7 @@ TEST(CounterFolderVanishTest, DeviceThatComesBackIsReadAfresh) {
 
 TEST(ValueKindTest, ResourcesAndRatesAreGauges) {
   const fakes::Tree tree("f/active_qps = 4\nf/current_rate = 10\nf/rx_pkts = 5\n");
-  const KernelFiles files(tree.root());
+  const KernelFiles files(tree.Root());
   CounterFolder folder(files, "f", {});
   Reading reading{.source = Source::kHwCounters};
   folder.ReadInto(reading);

@@ -36,7 +36,7 @@ std::string DriverOf(const DeviceFiles& device, const std::string& node_type) {
     const auto names = device.Names("ports/" + port + "/hw_counters");
     completer_retries |= std::binary_search(names.begin(), names.end(), "completer_retry_err");
   }
-  return DriverName({.device = device.name(),
+  return DriverName({.device = device.Name(),
                      .bound = bound,
                      .node_type = node_type,
                      .node_desc = node_desc,
@@ -58,7 +58,7 @@ std::string PciOf(const DeviceFiles& device, const std::string& driver) {
 // several RDMA devices, so each node is asked whose it is.
 std::string UverbsUnderParent(const DeviceFiles& device) {
   for (const std::string& node : device.Names("device/infiniband_verbs")) {
-    if (device.Text("device/infiniband_verbs/" + node + "/ibdev") == device.name()) return node;
+    if (device.Text("device/infiniband_verbs/" + node + "/ibdev") == device.Name()) return node;
   }
   return {};
 }
@@ -110,8 +110,8 @@ DeviceInfo ReadDevice(const KernelFiles& sysfs, const std::string& name,
 
 Result<std::vector<DeviceInfo>> Discover(const KernelFiles& sysfs, const DeviceFilter& wanted,
                                          std::vector<Problem>& problems) {
-  if (sysfs.root_error() != 0) {
-    return Fail(sysfs.root_error(), {"looking for RDMA devices in ", sysfs.root()},
+  if (sysfs.RootError() != 0) {
+    return Fail(sysfs.RootError(), {"looking for RDMA devices in ", sysfs.Root()},
                 "mount sysfs there or set sysfs_root");
   }
   const auto names = sysfs.List(kClass);

@@ -37,7 +37,7 @@ struct Found {
 };
 
 Found DiscoverIn(const fakes::Tree& tree, const DeviceFilter& wanted = Everything) {
-  const KernelFiles sysfs(tree.root(), Links::kFollow, tree.errors());
+  const KernelFiles sysfs(tree.Root(), Links::kFollow, tree.Errors());
   Found found;
   auto devices = Discover(sysfs, wanted, found.problems);
   EXPECT_TRUE(devices.has_value());
@@ -258,7 +258,7 @@ TEST(DiscoveryTest, ExcludedDeviceIsNeverTouched) {
        {"", "/ports", "/ports/1/state", "/node_type", "/node_desc", "/hca_type", "/parent",
         "/fw_ver", "/board_id", "/node_guid", "/device/uevent", "/device/infiniband_verbs"})
     errors[std::string("class/infiniband/leave") + file] = EIO;
-  const KernelFiles sysfs(tree.root(), Links::kFollow, errors);
+  const KernelFiles sysfs(tree.Root(), Links::kFollow, errors);
   std::vector<Problem> problems;
   const auto all = Discover(sysfs, Everything, problems);
   EXPECT_FALSE(problems.empty()) << "the trap must work";

@@ -40,9 +40,9 @@ class KernelFiles {
   explicit KernelFiles(std::string root, Links links = Links::kFollow,
                        std::map<std::string, int> errors = {});
 
-  const std::string& root() const { return root_; }
+  const std::string& Root() const { return root_; }
   // Why the root itself cannot be read; 0: it can.
-  int root_error() const { return root_error_; }
+  int RootError() const { return root_error_; }
 
   // The text as it is, newline included.
   Result<std::optional<std::string>> ReadText(const std::string& path) const;

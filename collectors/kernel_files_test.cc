@@ -29,7 +29,7 @@ std::string Counter(std::string_view text) {
 
 TEST(KernelFilesTest, TellsAbsentUnreadableAndTextApart) {
   const fakes::Tree tree("d/text = 42\nd/empty =\nd/refused ! EINVAL\n");
-  const KernelFiles files(tree.root(), Links::kFollow, tree.errors());
+  const KernelFiles files(tree.Root(), Links::kFollow, tree.Errors());
   EXPECT_EQ(Outcome(files.ReadText("d/text")), "'42\n'");
   EXPECT_EQ(Outcome(files.ReadText("d/empty")), "''");
   EXPECT_EQ(Outcome(files.ReadText("d/missing")), "absent");
@@ -40,23 +40,23 @@ TEST(KernelFilesTest, TellsAbsentUnreadableAndTextApart) {
 
 TEST(KernelFilesTest, ErrorSaysWhatWasRead) {
   const fakes::Tree tree("d/refused ! EINVAL\n");
-  const KernelFiles files(tree.root(), Links::kFollow, tree.errors());
+  const KernelFiles files(tree.Root(), Links::kFollow, tree.Errors());
   EXPECT_EQ(files.ReadText("d/refused").error().Text(),
-            "opening " + tree.root() + "/d/refused: Invalid argument");
+            "opening " + tree.Root() + "/d/refused: Invalid argument");
 }
 
 TEST(KernelFilesTest, APageIsReadAndOneByteMoreIsRefused) {
   const fakes::Tree tree("page =\nlong =\n");
   tree.Write("page", std::string(kMaxFileBytes, 'x'));
   tree.Write("long", std::string(kMaxFileBytes + 1, 'x'));
-  const KernelFiles files(tree.root());
+  const KernelFiles files(tree.Root());
   EXPECT_EQ(Outcome(files.ReadText("page")), "'" + std::string(kMaxFileBytes, 'x') + "'");
   EXPECT_EQ(Outcome(files.ReadText("long")), "error " + std::to_string(EFBIG));
 }
 
 TEST(KernelFilesTest, ListsByBytes) {
   const fakes::Tree tree("d/b = 1\nd/a/\nd/B = 1\nd/.hidden = 1\nlink -> d\n");
-  const KernelFiles files(tree.root());
+  const KernelFiles files(tree.Root());
   EXPECT_THAT(*files.List("d"), Optional(ElementsAre(".hidden", "B", "a", "b")));
   EXPECT_EQ(*files.List("link"), *files.List("d"));
   EXPECT_EQ(*files.List("missing"), std::nullopt);
@@ -65,7 +65,7 @@ TEST(KernelFilesTest, ListsByBytes) {
 
 TEST(KernelFilesTest, ReadsWhereALinkPoints) {
   const fakes::Tree tree("d/link -> ../nowhere/mlx5_core\nd/file = 1\n");
-  const KernelFiles files(tree.root());
+  const KernelFiles files(tree.Root());
   EXPECT_EQ(Outcome(files.ReadLink("d/link")), "'../nowhere/mlx5_core'");
   EXPECT_EQ(Outcome(files.ReadLink("d/file")), "absent");
   EXPECT_EQ(Outcome(files.ReadLink("d/missing")), "absent");
@@ -73,10 +73,10 @@ TEST(KernelFilesTest, ReadsWhereALinkPoints) {
 
 TEST(KernelFilesTest, LinksOfARecordingStayInside) {
   const fakes::Tree outside("secret = 1\n");
-  const fakes::Tree tree("d/out -> " + outside.root() + "/secret\nd/up -> ../../../../inside\n" +
+  const fakes::Tree tree("d/out -> " + outside.Root() + "/secret\nd/up -> ../../../../inside\n" +
                          "inside = 2\n");
-  EXPECT_EQ(Outcome(KernelFiles(tree.root(), Links::kFollow).ReadText("d/out")), "'1\n'");
-  const KernelFiles recorded(tree.root(), Links::kInsideRoot);
+  EXPECT_EQ(Outcome(KernelFiles(tree.Root(), Links::kFollow).ReadText("d/out")), "'1\n'");
+  const KernelFiles recorded(tree.Root(), Links::kInsideRoot);
   EXPECT_EQ(Outcome(recorded.ReadText("d/out")), "absent");
   EXPECT_EQ(Outcome(recorded.ReadText("d/up")), "'2\n'");
 }
@@ -86,27 +86,27 @@ TEST(KernelFilesTest, FollowsLinksThatARecordingKeptAsText) {
       "class/mlx5_0 = ../devices/mlx5_0\ndevices/mlx5_0/device = ../parent\n"
       "devices/parent/driver = ../drivers/mlx5_core\ndevices/parent/x = 7\n"
       "devices/loop = ../devices/loop\n");
-  const KernelFiles recorded(tree.root(), Links::kInsideRoot);
+  const KernelFiles recorded(tree.Root(), Links::kInsideRoot);
   EXPECT_EQ(Outcome(recorded.ReadLink("class/mlx5_0")), "'../devices/mlx5_0'");
   EXPECT_EQ(Outcome(recorded.ReadText("class/mlx5_0/device/x")), "'7\n'");
   EXPECT_EQ(Outcome(recorded.ReadLink("class/mlx5_0/device/driver")), "'../drivers/mlx5_core'");
   EXPECT_THAT(*recorded.List("class/mlx5_0"), Optional(ElementsAre("device")));
   EXPECT_EQ(Outcome(recorded.ReadText("devices/loop/x")), "absent");
   EXPECT_EQ(Outcome(recorded.ReadText("devices/parent/x/below")), "absent");
-  const KernelFiles live(tree.root(), Links::kFollow);
+  const KernelFiles live(tree.Root(), Links::kFollow);
   EXPECT_EQ(Outcome(live.ReadText("class/mlx5_0/device/x")), "absent");
 }
 
 TEST(KernelFilesTest, RootThatIsNotThereHasNothing) {
   const KernelFiles files("/nonexistent/sys");
-  EXPECT_EQ(files.root_error(), ENOENT);
+  EXPECT_EQ(files.RootError(), ENOENT);
   EXPECT_EQ(Outcome(files.ReadText("class/net/lo/mtu")), "absent");
   EXPECT_EQ(*files.List("class"), std::nullopt);
 }
 
 TEST(KernelFilesTest, ReadFromStartSeesTheNewValue) {
   const fakes::Tree tree("counter = 1\n");
-  const KernelFiles files(tree.root());
+  const KernelFiles files(tree.Root());
   const auto fd = files.Open("counter");
   ASSERT_TRUE(fd.has_value() && fd->has_value());
   std::array<char, kMaxFileBytes + 1> buffer{};

@@ -19,7 +19,7 @@ class DeviceFiles {
   DeviceFiles(const KernelFiles& sysfs, std::string path, std::string name,
               std::vector<Problem>& problems);
 
-  const std::string& name() const { return name_; }
+  const std::string& Name() const { return name_; }
   std::string Text(std::string_view file) const;  // trimmed
   // For files whose error means "nothing here", such as the entry of an unused GID.
   std::string TextOrNothing(std::string_view file) const;

@@ -8,7 +8,7 @@
 //
 // A value gets the newline that sysfs ends with; `path =` is an empty file, `path/` an empty
 // folder.
-// `!` makes a file whose read has to fail: give errors() to whatever reads. Paths may hold blanks,
+// `!` makes a file whose read has to fail: give Errors() to whatever reads. Paths may hold blanks,
 // colons and commas.
 #pragma once
 
@@ -44,8 +44,8 @@ class Tree {
   Tree& operator=(Tree&&) = delete;
   ~Tree();
 
-  const std::string& root() const { return root_; }
-  const std::map<std::string, int>& errors() const { return errors_; }
+  const std::string& Root() const { return root_; }
+  const std::map<std::string, int>& Errors() const { return errors_; }
 
   // What happens on the host meanwhile. Write changes a file in place, so that open descriptors see
   // it, or makes one and its folders; Remove takes a file, or a folder with all in it.

@@ -62,21 +62,21 @@ TEST(TreeTest, ExpandsAndGoesAway) {
   std::string root;
   {
     const Tree tree("real/value = 1\nlink -> real\nbad ! EIO\nfolder/\n");
-    root = tree.root();
+    root = tree.Root();
     EXPECT_EQ(Content(root + "/link/value"), "1\n");
     EXPECT_TRUE(std::filesystem::is_directory(root + "/folder"));
-    EXPECT_THAT(tree.errors(), UnorderedElementsAre(Pair("bad", EIO)));
+    EXPECT_THAT(tree.Errors(), UnorderedElementsAre(Pair("bad", EIO)));
   }
   EXPECT_FALSE(std::filesystem::exists(root));
 }
 
 TEST(TreeTest, ChangesWhileItIsRead) {
   const Tree tree("a/x = 1\na/y = 2\n");
-  std::ifstream open_before(tree.root() + "/a/x", std::ios::binary);
+  std::ifstream open_before(tree.Root() + "/a/x", std::ios::binary);
   tree.Write("a/x", "3\n");
   EXPECT_EQ(std::string(std::istreambuf_iterator<char>(open_before), {}), "3\n");
   tree.Remove("a");
-  EXPECT_FALSE(std::filesystem::exists(tree.root() + "/a"));
+  EXPECT_FALSE(std::filesystem::exists(tree.Root() + "/a"));
 }
 
 TEST(TreeDeathTest, BadFixtureEndsTheProgram) {
