@@ -8,6 +8,7 @@ import hashlib
 import os
 import re
 import subprocess
+import tempfile
 from pathlib import Path
 
 import cpio
@@ -63,10 +64,14 @@ def libraries_of(program):
 
 
 def stripped(path):
-    """A daemon with debug information is ten times as large, and the guest is small."""
-    run = subprocess.run(["strip", "--strip-debug", "-o", "/dev/stdout", str(path)],
-                         capture_output=True, check=False)
-    return run.stdout if run.returncode == 0 and run.stdout else Path(path).read_bytes()
+    """A daemon with debug information is ten times as large, and the guest is small. strip(1) seeks
+    in what it writes, so it writes a file."""
+    with tempfile.NamedTemporaryFile() as out:
+        run = subprocess.run(["strip", "--strip-debug", "-o", out.name, str(path)],
+                             capture_output=True, text=True, check=False)
+        if run.returncode != 0:
+            raise LabError(f"stripping {path}: {run.stderr.strip()}; is binutils installed?")
+        return Path(out.name).read_bytes()
 
 
 def program_entries(programs):
