@@ -107,7 +107,7 @@ const CLI::App* Chosen(const CLI::App& app) {
 
 // CLI11's sentence, but for the commonest mistake shorter.
 std::string Unexpected(const CLI::ParseError& error) {
-  const std::string what = error.what();
+  std::string what = error.what();
   const std::size_t names = what.rfind(": ");
   if (dynamic_cast<const CLI::ExtrasError*>(&error) == nullptr || names == std::string::npos) {
     return what;

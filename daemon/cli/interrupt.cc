@@ -28,7 +28,7 @@ Interrupt::~Interrupt() {
   if (!fd_) return;
   // Taken first, else the signal that was already heeded would now end the process; a second one
   // still does.
-  signalfd_siginfo taken;
+  signalfd_siginfo taken{};
   while (read(fd_.get(), &taken, sizeof(taken)) == sizeof(taken)) {
   }
   sigprocmask(SIG_SETMASK, &before_, nullptr);

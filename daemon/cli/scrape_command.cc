@@ -86,7 +86,7 @@ Result<void> ReadSysfs(const KernelFiles& sysfs, bool live, Snapshot& snapshot,
 Result<void> ReadLive(Snapshot& snapshot, std::vector<Problem>& problems) {
   snapshot.host = HostName();
   const KernelFiles sysfs("/sys");
-  const Result<void> read = ReadSysfs(sysfs, true, snapshot, problems);
+  Result<void> read = ReadSysfs(sysfs, true, snapshot, problems);
   if (!read) return read;
   auto ethtool = collectors::KernelEthtool::Open();
   if (!ethtool) return tl::unexpected(ethtool.error());
