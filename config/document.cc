@@ -83,8 +83,8 @@ class TreeBuilder : public YAML::EventHandler {
  public:
   explicit TreeBuilder(Document& document) : document_(document) {}
 
-  const std::optional<Problem>& problem() const { return problem_; }
-  Position last() const { return last_; }  // of the last value that was whole
+  const std::optional<Problem>& FirstProblem() const { return problem_; }
+  Position Last() const { return last_; }  // of the last value that was whole
 
   void OnDocumentStart(const YAML::Mark& mark) override {
     if (++documents_ > 1) Stop(mark, "a second YAML document begins here; a file holds one");
@@ -206,21 +206,21 @@ tl::expected<Document, Problem> ParseDocument(std::string_view text) {
   try {
     std::istringstream stream{std::string(text).append(kLastLine)};
     YAML::Parser parser(stream);
-    while (!builder.problem() && parser.HandleNextDocument(builder)) {
+    while (!builder.FirstProblem() && parser.HandleNextDocument(builder)) {
     }
   } catch (const YAML::Exception& error) {
     // The tree's own limits are reached before the parser's, and say more.
-    if (!builder.problem()) {
+    if (!builder.FirstProblem()) {
       if (error.msg == kOpenQuote) {
         return tl::unexpected(
-            ProblemAt(builder.last(), "a quote that opens here or below is never closed"));
+            ProblemAt(builder.Last(), "a quote that opens here or below is never closed"));
       }
       return tl::unexpected(ProblemAt(PositionOf(error.mark), Meaning(error.msg)));
     }
   } catch (const std::exception& error) {
     return tl::unexpected(ProblemAt({}, std::string("the YAML parser gave up: ") + error.what()));
   }
-  if (builder.problem()) return tl::unexpected(*builder.problem());
+  if (builder.FirstProblem()) return tl::unexpected(*builder.FirstProblem());
   return document;
 }
 

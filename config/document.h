@@ -53,7 +53,7 @@ class Document {
   Document& operator=(const Document&) = delete;
   ~Document() = default;
 
-  const Node* root() const { return root_; }  // nullptr: nothing but blanks and comments
+  const Node* Root() const { return root_; }  // nullptr: nothing but blanks and comments
 
  private:
   friend class TreeBuilder;

@@ -27,7 +27,7 @@ std::string Printed(std::string_view text) {
   const auto document = ParseDocument(text);
   if (!document) return "problem: " + document.error().message;
   std::string out;
-  if (document->root() != nullptr) Print(*document->root(), "", out);
+  if (document->Root() != nullptr) Print(*document->Root(), "", out);
   return out;
 }
 
@@ -63,7 +63,7 @@ TEST(DocumentTest, ColumnsCountBytes) {
 TEST(DocumentTest, NothingHasNoRoot) {
   const auto document = ParseDocument("# only a comment\n");
   ASSERT_TRUE(document);
-  EXPECT_EQ(document->root(), nullptr);
+  EXPECT_EQ(document->Root(), nullptr);
 }
 
 TEST(DocumentTest, MovingKeepsNodesInPlace) {
@@ -71,7 +71,7 @@ TEST(DocumentTest, MovingKeepsNodesInPlace) {
   ASSERT_TRUE(document);
   const Document moved = *std::move(document);
   std::string out;
-  Print(*moved.root(), "", out);
+  Print(*moved.Root(), "", out);
   EXPECT_EQ(out, " mapping\n1:1 a: plain 1\n");
 }
 

@@ -30,8 +30,8 @@ LoadResult Load(std::string_view yaml) {
   }
   Report report;
   const std::string whole_file;
-  if (document->root() != nullptr) {
-    ReadSection(Value{*document->root(), whole_file, report}, result.config);
+  if (document->Root() != nullptr) {
+    ReadSection(Value{*document->Root(), whole_file, report}, result.config);
   }
   Validate(result.config, report);
   result.problems = report.Sorted();
