@@ -104,7 +104,8 @@ void Fabric::Host::Connect(probes::QpId id, const probes::QpEndpoint& remote,
 }
 
 Result<void> Fabric::Host::Post(probes::QpId qp, probes::Op /*op*/, std::uint64_t probe) {
-  if (!qps_.contains(qp)) return Fail(EINVAL, {"ibv_post_send"});
+  const auto found = qps_.find(qp);
+  if (found == qps_.end() || !found->second.connected) return Fail(EINVAL, {"ibv_post_send"});
   Attempt({qp, probe, 0});
   return {};
 }
