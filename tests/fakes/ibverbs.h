@@ -39,6 +39,8 @@ struct FakeQp {
   std::uint32_t qpn = 0;
   ibv_qp_state state = IBV_QPS_RESET;
   std::uint32_t path_mtu_bytes = 0;
+  bool has_grh = false;
+  std::uint16_t lid = 0;  // of the peer
   std::uint8_t traffic_class = 0;
   std::uint32_t flow_label = 0;
   std::uint32_t gid_index = 0;
@@ -93,8 +95,8 @@ class Ibverbs {
   // --- control over when
   // Called once, inside the next call of the verb, before it does anything.
   void Before(const std::string& verb, std::function<void()> what);
-  // Calls of the verb wait inside until Release.
-  void Hold(const std::string& verb);
+  // Calls of the verb, on this device if one is named, wait inside until Release.
+  void Hold(const std::string& verb, const std::string& device = {});
   void Release(const std::string& verb);
   void ReleaseAll();
   int Waiting(const std::string& verb) const;

@@ -163,9 +163,9 @@ void Ibverbs::Before(const std::string& verb, std::function<void()> what) {
   model_->before[verb] = std::move(what);
 }
 
-void Ibverbs::Hold(const std::string& verb) {
+void Ibverbs::Hold(const std::string& verb, const std::string& device) {
   const std::lock_guard lock(model_->mutex);
-  model_->held.insert(verb);
+  model_->held[verb] = device;
 }
 
 void Ibverbs::Release(const std::string& verb) {
@@ -218,6 +218,8 @@ std::vector<FakeQp> Ibverbs::Qps() const {
                    .qpn = qp->ibv.qp_num,
                    .state = qp->state,
                    .path_mtu_bytes = attr.path_mtu == 0 ? 0 : 128U << attr.path_mtu,
+                   .has_grh = attr.ah_attr.is_global != 0,
+                   .lid = attr.ah_attr.dlid,
                    .traffic_class = attr.ah_attr.grh.traffic_class,
                    .flow_label = attr.ah_attr.grh.flow_label,
                    .gid_index = attr.ah_attr.grh.sgid_index,

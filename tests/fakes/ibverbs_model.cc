@@ -80,6 +80,12 @@ bool Ibverbs::Model::FaultDue(const std::string& verb, bool creating) {
   return verb == fail_verb && ++fail_verb_seen == fail_at;
 }
 
+bool Ibverbs::Model::IsHeld(const FakeCall& call) const {
+  const auto found = held.find(call.verb);
+  if (found == held.end()) return false;
+  return found->second.empty() || (call.device != nullptr && call.device->name == found->second);
+}
+
 int Ibverbs::Model::Enter(std::unique_lock<std::mutex>& lock, const FakeCall& call) {
   ++calls[call.verb];
   if (const auto hook = before.find(call.verb); hook != before.end()) {
@@ -90,7 +96,7 @@ int Ibverbs::Model::Enter(std::unique_lock<std::mutex>& lock, const FakeCall& ca
     lock.lock();
   }
   ++waiting[call.verb];
-  changed.wait(lock, [this, &call] { return !held.contains(call.verb); });
+  changed.wait(lock, [this, &call] { return !IsHeld(call); });
   --waiting[call.verb];
   if (call.device != nullptr && vanish_in > 0 && call.device->name == vanish_device &&
       --vanish_in == 0) {

@@ -13,7 +13,6 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -146,7 +145,7 @@ class Ibverbs::Model {
   int seen = 0;
   std::map<std::string, int> calls;
   std::map<std::string, std::function<void()>> before;
-  std::set<std::string> held;
+  std::map<std::string, std::string> held;  // verb → device, empty: any
   std::map<std::string, int> waiting;
 
   bool withhold = false;
@@ -154,6 +153,7 @@ class Ibverbs::Model {
   std::vector<std::string> misuse_list;
 
  private:
+  bool IsHeld(const FakeCall& call) const;
   bool FaultDue(const std::string& verb, bool creating);
   int CheckAddress(const FakeRcQp& qp, const ibv_ah_attr& address, ibv_mtu path_mtu);
   void Execute(FakeRcQp& qp, const FakeWork& work);
