@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <memory>
 #include <random>
-#include <span>
 #include <utility>
 
 #include "probes/verbs/rc_qp.h"
@@ -133,10 +133,10 @@ void Device::FinishClose() {
 
 void Device::Update(const DeviceInfo& info, TimePoint now) {
   const bool changed = info != info_;
-  const bool more_ports = info.ports.size() != info_.ports.size();
   info_ = info;
   if (state_ != State::kOpen) return;
-  if (more_ports) {
+  // Against what is open: discovery may have learnt of a port while the others were opened.
+  if (info.ports.size() != open_->ports.size()) {
     Close("its ports changed");
   } else if (changed || now - refreshed_ >= kLookEvery) {
     Refresh();
@@ -158,32 +158,46 @@ void Device::WatchCompletions() {
 
 void Device::OnCompletions() {
   const TimePoint handled = Clock::now();
-  std::vector<probes::Completion> found;
+  std::vector<ibv_wc> found;
+  const Result<void> looked = FindCompletions(found);
+  if (looked) WatchCompletions();
+  for (const ibv_wc& wc : found) Deliver(wc, handled);
+  // Without its queue a device answers no probe; its descriptor stays readable, so it must not be
+  // watched again.
+  if (!looked) Close(looked.error().Text());
+}
+
+Result<void> Device::FindCompletions(std::vector<ibv_wc>& found) {
   ibv_cq* cq = nullptr;
   void* context = nullptr;
   while (ibv_get_cq_event(open_->channel.get(), &cq, &context) == 0) {
     ibv_ack_cq_events(cq, 1);  // destroying the CQ waits for these
-    PollCq(*cq, handled, found);
+    if (Result<void> polled = PollCq(*cq, found); !polled) return polled;
   }
-  WatchCompletions();
-  // Handlers may close QPs and the device: nothing of ours is touched after them.
-  for (const probes::Completion& completion : found) handlers_.completed(completion);
+  if (errno == EAGAIN) return {};
+  return Fail(errno, {"ibv_get_cq_event on ", info_.name});
 }
 
-void Device::PollCq(ibv_cq& cq, TimePoint handled, std::vector<probes::Completion>& found) {
+Result<void> Device::PollCq(ibv_cq& cq, std::vector<ibv_wc>& found) {
   // Arm, then poll: what lands in between is either polled now or raises the next event.
-  if (const int rc = ibv_req_notify_cq(&cq, 0); rc != 0) {
-    handlers_.journal(CheckVerb(rc, {"ibv_req_notify_cq on ", info_.name}).error().Text());
-  }
+  const int rc = ibv_req_notify_cq(&cq, 0);
+  if (rc != 0) return CheckVerb(rc, {"ibv_req_notify_cq on ", info_.name});
   std::array<ibv_wc, 16> batch;
   int count = 0;
   while ((count = ibv_poll_cq(&cq, static_cast<int>(batch.size()), batch.data())) > 0) {
-    for (const ibv_wc& wc : std::span(batch).first(static_cast<std::size_t>(count))) {
-      found.push_back({.probe = wc.wr_id,
+    found.insert(found.end(), batch.begin(), batch.begin() + count);
+  }
+  if (count < 0) return Fail({"ibv_poll_cq on ", info_.name, " failed"});
+  return {};
+}
+
+// The handler may close QPs, of which what was found with this one is then dropped, and the device.
+void Device::Deliver(const ibv_wc& wc, TimePoint handled) {
+  const auto posted = posted_.extract(wc.wr_id);
+  if (posted.empty()) return;  // its QP was closed
+  handlers_.completed({.probe = posted.mapped().probe,
                        .status = {.code = wc.status, .vendor_error = wc.vendor_err},
                        .handled = handled});
-    }
-  }
 }
 
 void Device::WatchEvents() {
@@ -198,7 +212,12 @@ void Device::OnEvents() {
     OnEvent(event);
     ibv_ack_async_event(&event);
   }
-  if (events_) WatchEvents();
+  if (!events_) return;
+  if (errno == EAGAIN) {
+    WatchEvents();
+  } else {  // it vanished without a word, and the descriptor stays readable for ever
+    Close(Fail(errno, {"ibv_get_async_event on ", info_.name}).value().Text());
+  }
 }
 
 void Device::OnEvent(const ibv_async_event& event) {
@@ -224,7 +243,10 @@ void Device::MarkDirty(std::uint32_t port, const std::string& why) {
 }
 
 void Device::Refresh() {
-  if (refreshing_) return;
+  if (refreshing_) {
+    refresh_again_ = true;
+    return;
+  }
   refreshing_ = true;
   RunJob([context = open_->context.get(), info = info_] { return QueryPorts(*context, info); },
          [this](std::vector<PortFacts> facts) { AfterRefresh(std::move(facts)); });
@@ -232,6 +254,7 @@ void Device::Refresh() {
 
 void Device::AfterRefresh(std::vector<PortFacts> facts) {
   refreshing_ = false;
+  const bool again = std::exchange(refresh_again_, false);
   if (state_ != State::kOpen) return;
   refreshed_ = Clock::now();
   std::map<std::uint32_t, std::string> changed = std::exchange(dirty_, {});
@@ -244,6 +267,7 @@ void Device::AfterRefresh(std::vector<PortFacts> facts) {
   // there again (soft-roce.md D, E, question 9).
   for (const auto& [port, why] : changed) DropQps(port);
   for (const auto& [port, why] : changed) handlers_.port_changed({info_.name, port}, why);
+  if (again && state_ == State::kOpen) Refresh();
 }
 
 std::vector<probes::TransportPort> Device::Ports() const {
@@ -266,6 +290,8 @@ std::vector<probes::TransportPort> Device::Ports() const {
       }
       if (discovered.protocol == Protocol::kIwarp) {
         port.reason = "iWARP needs librdmacm, which this version does not use";
+      } else if (!facts->problem.empty()) {
+        port.reason = facts->problem;
       } else if (!facts->active) {
         port.reason = "the port is down";
       } else {
@@ -376,12 +402,17 @@ Result<void> Device::Post(probes::QpId id, probes::Op op, std::uint64_t probe) {
     return Fail({"the QP is gone: its port changed"});
   }
   QpEntry& entry = found->second;
-  return PostProbe(*entry.qp, *PortOf(entry.here.port.port)->mr, entry.there, op, probe);
+  const std::uint64_t wr_id = ++last_wr_id_;
+  Result<void> posted =
+      PostProbe(*entry.qp, *PortOf(entry.here.port.port)->mr, entry.there, op, wr_id);
+  if (posted) posted_.emplace(wr_id, Posted{id, probe});
+  return posted;
 }
 
 void Device::CloseQp(probes::QpId id) {
   const auto found = qps_.find(id);
   if (found == qps_.end()) return;
+  std::erase_if(posted_, [id](const auto& posted) { return posted.second.qp == id; });
   if (found->second.in_job) {
     found->second.doomed = true;
     return;

@@ -65,6 +65,11 @@ class Device {
   void CloseQp(probes::QpId id);
 
  private:
+  // Work whose completion is awaited.
+  struct Posted {
+    probes::QpId qp = 0;
+    std::uint64_t probe = 0;
+  };
   struct QpEntry {
     Qp qp;
     probes::GidEntry gid;
@@ -81,7 +86,9 @@ class Device {
   void WatchCompletions();
   void WatchEvents();
   void OnCompletions();
-  void PollCq(ibv_cq& cq, TimePoint handled, std::vector<probes::Completion>& found);
+  Result<void> FindCompletions(std::vector<ibv_wc>& found);
+  Result<void> PollCq(ibv_cq& cq, std::vector<ibv_wc>& found);
+  void Deliver(const ibv_wc& wc, TimePoint handled);
   void OnEvents();
   void OnEvent(const ibv_async_event& event);
   void MarkDirty(std::uint32_t port, const std::string& why);
@@ -111,9 +118,14 @@ class Device {
   std::optional<OpenDevice> open_;
   std::vector<PortFacts> facts_;
   std::map<probes::QpId, QpEntry> qps_;
+  // By wr_id. The numbers are ours and never come again: what a closed QP left in the CQ is no
+  // probe of the next QP with its number.
+  std::map<std::uint64_t, Posted> posted_;
+  std::uint64_t last_wr_id_ = 0;
   std::map<std::uint32_t, std::string>
       dirty_;  // ports with an event since the last look, and which
   bool refreshing_ = false;
+  bool refresh_again_ = false;  // something happened that the read under way may have missed
   // Released, never closed, by the destructor: the channel and the context own their descriptors.
   std::optional<boost::asio::posix::stream_descriptor> completions_;
   std::optional<boost::asio::posix::stream_descriptor> events_;
