@@ -92,11 +92,18 @@ GidType TypeOf(std::uint32_t gid_type) {
 
 std::uint32_t MtuBytes(ibv_mtu mtu) { return mtu == 0 ? 0 : 128U << static_cast<unsigned>(mtu); }
 
-PortFacts FactsOf(ibv_context& context, std::uint32_t number) {
+PortFacts FactsOf(ibv_context& context, const std::string& device, std::uint32_t number) {
   PortFacts facts;
   facts.port = number;
+  const std::string port = PortId{device, number}.Text();
   ibv_port_attr attr{};
-  if (ibv_query_port(&context, static_cast<std::uint8_t>(number), &attr) != 0) return facts;
+  const Result<void> queried =
+      CheckVerb(ibv_query_port(&context, static_cast<std::uint8_t>(number), &attr),
+                {"ibv_query_port of ", port});
+  if (!queried) {
+    facts.problem = queried.error().Text();
+    return facts;
+  }
   facts.link_layer =
       attr.link_layer == IBV_LINK_LAYER_ETHERNET ? LinkLayer::kEthernet : LinkLayer::kInfiniband;
   facts.active = attr.state == IBV_PORT_ACTIVE;
@@ -109,11 +116,15 @@ PortFacts FactsOf(ibv_context& context, std::uint32_t number) {
 
 std::vector<PortFacts> QueryPorts(ibv_context& context, const DeviceInfo& info) {
   std::vector<PortFacts> facts;
-  for (const PortInfo& port : info.ports) facts.push_back(FactsOf(context, port.port));
+  for (const PortInfo& port : info.ports) facts.push_back(FactsOf(context, info.name, port.port));
 
   // The table of a NIC with many VLANs has some hundreds of entries; rxe's has 1024 slots.
   std::vector<ibv_gid_entry> table(1024);
   const ssize_t count = ibv_query_gid_table(&context, table.data(), table.size(), 0);
+  if (count < 0) {
+    const auto failed = Fail(static_cast<int>(-count), {"ibv_query_gid_table of ", info.name});
+    for (PortFacts& port : facts) port.problem = failed.value().Text();
+  }
   for (ssize_t i = 0; i < count; ++i) {
     const ibv_gid_entry& entry = table[static_cast<std::size_t>(i)];
     const auto port = std::find_if(

@@ -23,6 +23,7 @@ struct PortFacts {
   std::uint32_t mtu_bytes = 0;
   std::uint32_t lid = 0;
   std::vector<probes::GidEntry> gids;
+  std::string problem{};  // why the driver did not say; then nothing above is known
 
   bool operator==(const PortFacts&) const = default;
 };
@@ -60,7 +61,7 @@ struct OpenedDevice {
 Result<OpenedDevice> OpenForProbing(const DeviceInfo& info, const std::string& dev_root,
                                     int cq_depth);
 
-// In order of `info`'s ports. A port whose query fails is inactive and without GIDs.
+// In order of `info`'s ports. A port whose query fails has a `problem`.
 std::vector<PortFacts> QueryPorts(ibv_context& context, const DeviceInfo& info);
 
 }  // namespace rdmapulse::verbs
