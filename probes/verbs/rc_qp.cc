@@ -48,16 +48,18 @@ Result<void> MoveToRtr(const RtsRequest& request) {
     attr.ah_attr.grh.traffic_class = request.attributes.traffic_class;
     attr.ah_attr.grh.hop_limit = kHopLimit;
   }
+  const std::string to = request.remote.gid.Text();
+  const std::string port = request.local.port.Text();
   const int rc =
       ibv_modify_qp(request.qp, &attr,
                     IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
                         IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER);
-  const std::string to = request.remote.gid.Text();
-  if (rc != 0 && std::abs(rc == -1 ? errno : rc) == ETIMEDOUT) {
-    return Fail(ETIMEDOUT, {"moving a QP on ", request.local.port.Text(), " to RTR towards ", to},
-                "the address does not answer ARP or neighbour discovery, or has no route");
+  Result<void> moved = CheckVerb(rc, {"moving a QP on ", port, " to RTR towards ", to});
+  if (!moved && moved.error().code == std::errc::timed_out) {
+    moved.error().advice =
+        "the address does not answer ARP or neighbour discovery, or has no route";
   }
-  return CheckVerb(rc, {"moving a QP on ", request.local.port.Text(), " to RTR towards ", to});
+  return moved;
 }
 
 }  // namespace
@@ -71,8 +73,8 @@ Result<Qp> CreateInit(const QpPlace& place) {
   init.cap.max_recv_wr = 1;
   init.cap.max_send_sge = 1;
   init.cap.max_recv_sge = 1;
-  Qp qp(ibv_create_qp(place.pd, &init));
   const std::string name = ibv_get_device_name(place.pd->context->device);
+  Qp qp(ibv_create_qp(place.pd, &init));
   if (qp == nullptr) return Fail(errno, {"ibv_create_qp on ", name});
 
   ibv_qp_attr attr{};
@@ -102,10 +104,11 @@ Result<void> MoveToRts(const RtsRequest& request) {
   attr.retry_cnt = request.attributes.retry_cnt;
   attr.rnr_retry = kRnrRetry;
   attr.max_rd_atomic = 1;
+  const std::string port = request.local.port.Text();
   return CheckVerb(ibv_modify_qp(request.qp, &attr,
                                  IBV_QP_STATE | IBV_QP_SQ_PSN | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT |
                                      IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC),
-                   {"moving a QP on ", request.local.port.Text(), " to RTS"});
+                   {"moving a QP on ", port, " to RTS"});
 }
 
 Result<void> PostProbe(ibv_qp& qp, const ibv_mr& mr, const probes::QpEndpoint& remote,
