@@ -1,0 +1,111 @@
+// The contract, kept by verbs on the RDMA device of this host: the first one, or $RDMAPULSE_DEVICE.
+// It adds and removes an address of the device's interface, so it is for a lab's guest.
+#include <infiniband/verbs.h>
+#include <unistd.h>
+
+#include <boost/asio/io_context.hpp>
+#include <chrono>
+#include <cstdlib>
+#include <fstream>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "probes/verbs/transport.h"
+#include "tests/contract/transport_contract.h"
+
+namespace rdmapulse::contract {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr Duration kPatience = 20s;
+constexpr char kExtraAddress[] = "198.51.100.77/32";  // RFC 5737: nobody's
+
+std::string FirstDevice() {
+  if (const char* const wanted = std::getenv("RDMAPULSE_DEVICE")) return wanted;
+  int count = 0;
+  ibv_device** const list = ibv_get_device_list(&count);
+  std::string name = list != nullptr && count > 0 ? ibv_get_device_name(list[0]) : "";
+  if (list != nullptr) ibv_free_device_list(list);
+  return name;
+}
+
+std::string NetdevOf(const std::string& device) {
+  std::string netdev;
+  std::ifstream("/sys/class/infiniband/" + device + "/ports/1/gid_attrs/ndevs/0") >> netdev;
+  return netdev;
+}
+
+class DeviceHarness : public TransportHarness {
+ public:
+  DeviceHarness() : device_(FirstDevice()) {
+    if (device_.empty()) return;
+    DeviceInfo info;
+    info.name = device_;
+    info.ports.push_back({.port = 1, .protocol = Protocol::kRoceV2});
+    transport_.SetDevices({info}, Clock::now());
+    RunUntil([this] { return Port().usable; });
+  }
+  ~DeviceHarness() override {
+    transport_.Stop();
+    loop_.restart();
+    loop_.run_for(kPatience);
+    EXPECT_TRUE(loop_.stopped());
+  }
+  DeviceHarness(const DeviceHarness&) = delete;
+  DeviceHarness& operator=(const DeviceHarness&) = delete;
+
+  std::string Skip() override {
+    if (device_.empty()) return "no RDMA device here";
+    if (geteuid() != 0) return "adding an address needs root";
+    return Port().usable ? "" : device_ + " cannot be used: " + Port().reason;
+  }
+  End Here() override { return {&transport_, {device_, 1}}; }
+  End There() override { return Here(); }
+  bool RunUntil(const std::function<bool()>& condition) override {
+    const TimePoint deadline = Clock::now() + kPatience;
+    while (!condition()) {
+      if (Clock::now() >= deadline) return false;
+      loop_.restart();
+      loop_.run_one_for(20ms);
+    }
+    return true;
+  }
+  Gid Nobody() override {
+    Gid nobody = Port().gid;
+    nobody.bytes.back() = 251;
+    return nobody;
+  }
+  void DisturbHere() override {
+    for (const std::string verb : {"add ", "del "}) {
+      const std::string command =
+          "ip address " + verb + kExtraAddress + " dev " + NetdevOf(device_);
+      EXPECT_EQ(std::system(command.c_str()), 0) << command;
+    }
+  }
+
+ private:
+  probes::TransportPort Port() const {
+    const auto ports = transport_.Ports();
+    return ports.empty() ? probes::TransportPort{} : ports.front();
+  }
+
+  const std::string device_;
+  boost::asio::io_context loop_{1};
+  verbs::VerbsTransport transport_{loop_,
+                                   {.device = {},
+                                    .ignored = [](const PortId&) { return false; },
+                                    .journal = [](const std::string&) {}}};
+};
+
+std::unique_ptr<TransportHarness> MakeDevice() { return std::make_unique<DeviceHarness>(); }
+
+INSTANTIATE_TEST_SUITE_P(OnThisHost, TransportContractTest,
+                         ::testing::Values(Implementation{"Device", MakeDevice}),
+                         [](const ::testing::TestParamInfo<Implementation>& tested) {
+                           return tested.param.name;
+                         });
+
+}  // namespace
+}  // namespace rdmapulse::contract

@@ -1,0 +1,121 @@
+// The contract, kept by the fake fabric and by verbs over a fake libibverbs.
+#include "tests/contract/transport_contract.h"
+
+#include <boost/asio/io_context.hpp>
+#include <chrono>
+#include <memory>
+
+#include "probes/verbs/transport.h"
+#include "tests/fakes/fabric.h"
+#include "tests/fakes/ibverbs.h"
+
+namespace rdmapulse::contract {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr Duration kPatience = 10s;
+
+class FabricHarness : public TransportHarness {
+ public:
+  FabricHarness() {
+    fabric_.AddHost("h1").SetPort(fakes::RocePort("10.0.0.1"));
+    fabric_.AddHost("h2").SetPort(fakes::RocePort("10.0.0.2"));
+  }
+
+  End Here() override { return {&fabric_.host("h1"), {"mlx5_0", 1}}; }
+  End There() override { return {&fabric_.host("h2"), {"mlx5_0", 1}}; }
+  bool RunUntil(const std::function<bool()>& condition) override {
+    const TimePoint deadline = fabric_.now() + kPatience;
+    while (!condition()) {
+      if (fabric_.now() >= deadline) return false;
+      fabric_.Advance(1ms);
+    }
+    return true;
+  }
+  Gid Nobody() override { return *ParseGid("10.0.0.77"); }
+  void DisturbHere() override { fabric_.host("h1").SetPort(fakes::RocePort("10.0.0.3")); }
+
+ private:
+  fakes::Fabric fabric_;
+};
+
+class VerbsHarness : public TransportHarness {
+ public:
+  VerbsHarness() {
+    SetGid("fake_0", "10.0.0.1", 1);
+    SetGid("fake_1", "10.0.0.2", 1);
+    transport_.SetDevices({Device("fake_0"), Device("fake_1")}, Clock::now());
+    RunUntil([this] {
+      const auto ports = transport_.Ports();
+      return ports.size() == 2 && ports[0].usable && ports[1].usable;
+    });
+  }
+  ~VerbsHarness() override {
+    transport_.Stop();
+    loop_.restart();
+    loop_.run_for(kPatience);
+    EXPECT_TRUE(loop_.stopped());
+    EXPECT_EQ(verbs_.LiveObjects(), std::vector<std::string>{});
+    EXPECT_EQ(verbs_.Misuse(), std::vector<std::string>{});
+  }
+  VerbsHarness(const VerbsHarness&) = delete;
+  VerbsHarness& operator=(const VerbsHarness&) = delete;
+
+  End Here() override { return {&transport_, {"fake_0", 1}}; }
+  End There() override { return {&transport_, {"fake_1", 1}}; }
+  bool RunUntil(const std::function<bool()>& condition) override {
+    const TimePoint deadline = Clock::now() + kPatience;
+    while (!condition()) {
+      if (Clock::now() >= deadline) return false;
+      loop_.restart();
+      loop_.run_one_for(20ms);
+    }
+    return true;
+  }
+  Gid Nobody() override { return *ParseGid("10.0.0.77"); }
+  void DisturbHere() override {
+    SetGid("fake_0", "10.0.0.1", 3);
+    verbs_.RaisePort("fake_0", 1, IBV_EVENT_GID_CHANGE);
+  }
+
+ private:
+  void SetGid(const std::string& device, const std::string& address, std::uint32_t index) {
+    fakes::FakePort port;
+    port.gids = {{.index = index, .gid = *ParseGid(address), .type = GidType::kRoceV2}};
+    if (known_.insert(device).second) {
+      verbs_.AddDevice(device, {port});
+    } else {
+      verbs_.SetPort(device, port);
+    }
+  }
+  static DeviceInfo Device(const std::string& name) {
+    DeviceInfo info;
+    info.name = name;
+    info.ports.push_back({.port = 1, .protocol = Protocol::kRoceV2});
+    return info;
+  }
+
+  fakes::Ibverbs verbs_;
+  std::set<std::string> known_;
+  boost::asio::io_context loop_{1};
+  verbs::VerbsTransport transport_{loop_,
+                                   {.device = {},
+                                    .ignored = [](const PortId&) { return false; },
+                                    .journal = [](const std::string&) {}}};
+};
+
+template <typename Harness>
+std::unique_ptr<TransportHarness> Make() {
+  return std::make_unique<Harness>();
+}
+
+INSTANTIATE_TEST_SUITE_P(Both, TransportContractTest,
+                         ::testing::Values(Implementation{"Fabric", Make<FabricHarness>},
+                                           Implementation{"Verbs", Make<VerbsHarness>}),
+                         [](const ::testing::TestParamInfo<Implementation>& tested) {
+                           return tested.param.name;
+                         });
+
+}  // namespace
+}  // namespace rdmapulse::contract
