@@ -92,7 +92,8 @@ planted() {
 }
 
 run_fuzz() {
-  say "each fuzz target for 10 s"
+  local seconds=${FUZZ_SECONDS:-10}
+  say "each fuzz target for $seconds s"
   local targets
   targets=$(bazel query 'attr(tags, "\bfuzz\b", kind(cc_binary, //...))' 2>/dev/null)
   check "fuzz targets build" bazel build --config=fuzz $targets
@@ -100,7 +101,7 @@ run_fuzz() {
   bin=$(bazel info --config=fuzz bazel-bin 2>/dev/null)
   for target in $targets; do
     local path=${target#//}
-    check "fuzz $target" "$bin/${path/:/\/}" -max_total_time=10 -print_final_stats=1 \
+    check "fuzz $target" "$bin/${path/:/\/}" -max_total_time="$seconds" -print_final_stats=1 \
       -artifact_prefix="$logs/"
   done
 }
