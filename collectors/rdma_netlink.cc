@@ -57,7 +57,7 @@ Result<Dump> ReceiveAll(const mnl_socket& socket, std::uint32_t sequence,
       return Fail(errno, {kListing});
     }
     const auto bytes = std::as_bytes(std::span(buffer).first(static_cast<std::size_t>(length)));
-    const auto dump = ParseDeviceNames(bytes, sequence, names);
+    auto dump = ParseDeviceNames(bytes, sequence, names);
     if (!dump || *dump != Dump::kMore) return dump;
   }
 }
