@@ -191,8 +191,20 @@ void Connection::AfterOffer(std::uint64_t serial, Result<ConnectReply> reply) {
   ConnectQp();
 }
 
+// The path works, with the smaller of both; but large messages may die on the way, and one of the
+// two is not set as the other expects.
+void Connection::TellMtuMismatch() {
+  const std::pair mtus(here_.mtu_bytes, there_.mtu_bytes);
+  if (mtus.first == mtus.second || mtus == told_mtus_) return;
+  told_mtus_ = mtus;
+  env_.journal("path " + Text(key_) + ": the ends' RDMA MTUs differ, " +
+               std::to_string(mtus.first) + " bytes here and " + std::to_string(mtus.second) +
+               " there; probing with the smaller: set the same MTU on both interfaces");
+}
+
 void Connection::ConnectQp() {
   state_ = State::kConnecting;
+  TellMtuMismatch();
   env_.transport.Connect(qp_, there_,
                          [env = &env_, id = id_, serial = serial_](Result<void> connected) {
                            const auto found = env->paths.find(id);

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "daemon/base/time.h"
 #include "probes/path_env.h"
@@ -70,6 +71,7 @@ class Connection {
   void Build(TimePoint now);
   void OpenQp();
   void ConnectQp();
+  void TellMtuMismatch();
   void BackOff(const std::string& why);
   void Drop(const std::string& why, Duration retry_in);
   void RefuseAsker(const std::string& why);
@@ -99,6 +101,7 @@ class Connection {
   std::uint32_t attempts_ = 0;        // failed in a row, for the back-off
   std::uint64_t rebuilds_ = 0;        // times that a connection which was up had to be made anew
   bool was_up_ = false;
+  std::pair<std::uint32_t, std::uint32_t> told_mtus_;  // the last two that differed, in the journal
 };
 
 }  // namespace rdmapulse::probes

@@ -27,6 +27,8 @@ struct PathEnv {
   std::function<Duration(TimePoint handled)> loop_late;
   std::mt19937_64 random;
 
+  // One event for the journal.
+  std::function<void(const std::string&)> journal;
   // A continuation has moved the path on: it may be due at another time.
   std::function<void(Path&)> moved_on;
 

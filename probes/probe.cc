@@ -56,6 +56,11 @@ std::string_view Name(Class traffic_class) {
 }
 std::optional<Class> ParseClass(std::string_view name) { return Find<Class>(kClassNames, name); }
 
+std::string Text(const PathKey& key) {
+  return key.peer + " " + key.local.Text() + " to " + key.remote.Text() + " " +
+         std::string(Name(key.traffic_class));
+}
+
 std::string_view Name(Outcome outcome) { return kOutcomeNames[static_cast<std::size_t>(outcome)]; }
 
 std::string_view StatusName(int code) {

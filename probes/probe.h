@@ -51,6 +51,7 @@ struct PathKey {
 
   auto operator<=>(const PathKey&) const = default;
 };
+std::string Text(const PathKey& key);  // "h2 mlx5_0/1 to mlx5_0/1 lossless"
 
 // A completion's status; the names of ibv_wc_status in words: "success", "transport retry
 // exceeded".

@@ -15,6 +15,7 @@ Prober::Prober(Seams seams, std::uint64_t seed)
            .now = seams_.now,
            .loop_late = seams_.loop_late,
            .random = std::mt19937_64(seed),
+           .journal = seams_.journal,
            .moved_on =
                [this](Path& path) {
                  if (Entry* const entry = Find(path.key())) Touched(*entry);
@@ -263,8 +264,7 @@ void Prober::Journal(Entry& entry) {
   const Connection& connection = entry.path->connection();
   const bool up = connection.state() == Connection::State::kUp;
   const PathKey& key = entry.path->key();
-  const std::string path = "path " + key.peer + " " + key.local.Text() + " to " +
-                           key.remote.Text() + " " + std::string(Name(key.traffic_class));
+  const std::string path = "path " + Text(key);
   if (up && !entry.told_up) {
     seams_.journal(path + ": up");
   } else if (!up && connection.state() == Connection::State::kWaiting &&

@@ -325,6 +325,22 @@ TEST_F(ProberTest, AnAskedProbeWithoutAPathSaysWhy) {
   EXPECT_THAT(notes[1], ::testing::Not(IsEmpty()));
 }
 
+TEST_F(ProberTest, MtusThatDifferAreToldOnceAndTheSmallerIsUsed) {
+  TransportPort small = fakes::RocePort("10.0.0.1");
+  small.mtu_bytes = 1024;
+  h1().SetPort(small);
+  ConnectAndSettle();
+  fabric_.Advance(30s);
+  EXPECT_THAT(h1().journal,
+              Contains(HasSubstr("lossless: the ends' RDMA MTUs differ, 1024 bytes here and 4096 "
+                                 "there"))
+                  .Times(1));
+  EXPECT_THAT(h2().journal,
+              Contains(HasSubstr("lossless: the ends' RDMA MTUs differ, 4096 bytes here and 1024 "
+                                 "there"))
+                  .Times(1));
+}
+
 TEST_F(ProberTest, TheJournalHearsOfAPathOnceEachWay) {
   ConnectAndSettle();
   fabric_.Advance(20s);
