@@ -56,8 +56,9 @@ void ReadPeer(const Value& item, Peer& peer) {
         for (const PeerKey& key : kPeerKeys) {
           if (key.name == name) return key.read(entry, peer);
         }
-        std::vector<std::string_view> names;
-        for (const PeerKey& key : kPeerKeys) names.push_back(key.name);
+        std::array<std::string_view, kPeerKeys.size()> names;
+        std::transform(kPeerKeys.begin(), kPeerKeys.end(), names.begin(),
+                       [](const PeerKey& key) { return key.name; });
         entry.Error("unknown key; " + Instead(name, names));
       });
   if (!is_mapping) return;
