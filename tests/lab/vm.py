@@ -23,6 +23,8 @@ KERNEL_ARGUMENTS = (
     "console=ttyS0 quiet rdinit=/sbin/init net.ifnames=0 audit=0 mitigations=off "
     # QEMU runs with -no-reboot, so a panic ends it, and that is seen.
     "panic=-1 "
+    # On a loaded machine QEMU's timer is late for this check, and the kernel would give up booting.
+    "no_timer_check "
     # A paused guest wakes to a clock that ran on; its complaints would drown the console.
     "nosoftlockup rcupdate.rcu_cpu_stall_suppress=1")
 

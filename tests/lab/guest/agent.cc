@@ -66,6 +66,7 @@ std::optional<Pipe> OpenPipe() {
   dup2(error, STDERR_FILENO);
   signal(SIGPIPE, SIG_DFL);
   std::vector<char*> pointers;
+  pointers.reserve(arguments.size() + 1);
   for (const std::string& argument : arguments) {
     pointers.push_back(const_cast<char*>(argument.c_str()));  // execvp's signature is C's
   }

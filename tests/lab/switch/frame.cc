@@ -45,7 +45,7 @@ void ParseUdp(std::span<const std::uint8_t> frame, std::size_t offset, FrameFiel
 
 void ParseIpv4(std::span<const std::uint8_t> frame, std::size_t offset, FrameFields& fields) {
   if (frame.size() < offset + kIpv4HeaderBytes || frame[offset] >> 4 != 4) return;
-  const std::size_t header_bytes = (frame[offset] & 0x0fu) * 4u;
+  const std::size_t header_bytes = std::size_t{frame[offset] & 0x0fu} * 4;
   if (header_bytes < kIpv4HeaderBytes) return;
   ParseTrafficClass(frame[offset + 1], offset, fields);
   const bool first_fragment = (ReadU16(frame, offset + 6) & 0x1fff) == 0;
