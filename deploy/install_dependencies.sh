@@ -12,6 +12,10 @@ packages=(
   # Tests: frameworks, format, lint, fuzz, a real Prometheus with promtool, systemd-analyze.
   clang clang-format clang-tidy libbenchmark-dev libclang-rt-14-dev libgmock-dev libgtest-dev
   prometheus systemd
+  # The lab: a kernel and an emulator, what its guests hold, static libraries for its own programs.
+  binutils busybox-static dash ethtool ibverbs-providers iproute2 libc-bin libc6-dev libgcc-s1
+  libibverbs1 librdmacm1 libstdc++-12-dev linux-image-amd64 perftest python3 qemu-system-x86
+  rdmacm-utils util-linux
 )
 
 missing=()
@@ -30,8 +34,16 @@ fi
 echo "install_dependencies: installing ${#missing[@]} packages: ${missing[*]}"
 export DEBIAN_FRONTEND=noninteractive
 log=$(mktemp)
-trap 'rm -f "$log"' EXIT
-# Debian's packages start their services when installed; ours are started by the tests themselves.
+# Debian starts a package's service as soon as it is installed; nobody asked for a Prometheus on every
+# address of this machine. A policy that is there already is left alone.
+policy=/usr/sbin/policy-rc.d
+if [[ ! -e $policy ]]; then
+  printf '#!/bin/sh\nexit 101\n' >"$policy"
+  chmod 755 "$policy"
+  trap 'rm -f "$log" "$policy"' EXIT
+else
+  trap 'rm -f "$log"' EXIT
+fi
 if ! { apt-get update && apt-get install -y --no-install-recommends "${missing[@]}"; } >"$log" 2>&1; then
   tail -n 20 "$log" >&2
   echo "install_dependencies: apt-get failed, see above" >&2
