@@ -83,11 +83,11 @@ bool Eventually(const std::function<bool()>& condition) {
 // One daemon's files and ports, on an address of its own.
 class Host {
  public:
-  Host(const fs::path& folder, std::string address)
-      : address(std::move(address)), folder_(folder / this->address) {
+  Host(const fs::path& folder, std::string own_address)
+      : address(std::move(own_address)), folder_(folder / address) {
     fs::create_directories(folder_);
-    http = FreePort(this->address);
-    control = FreePort(this->address);
+    http = FreePort(address);
+    control = FreePort(address);
     Write("");
   }
 
