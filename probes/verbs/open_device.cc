@@ -34,7 +34,11 @@ Result<void> CheckNode(const DeviceInfo& info, const std::string& dev_root) {
 Result<Context> OpenContext(const DeviceInfo& info) {
   int count = 0;
   const std::unique_ptr<ibv_device*, FreeDeviceList> list(ibv_get_device_list(&count));
-  if (list == nullptr) return Fail(errno, {"ibv_get_device_list for ", info.name});
+  if (list == nullptr) {
+    const int code = errno;
+    return Fail(code, {"ibv_get_device_list for ", info.name},
+                code == ENOSYS ? "this kernel offers no verbs to programs: load ib_uverbs" : "");
+  }
   for (int i = 0; i < count; ++i) {
     ibv_device* const device = list.get()[i];
     if (info.name != ibv_get_device_name(device)) continue;
