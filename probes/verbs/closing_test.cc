@@ -133,28 +133,31 @@ TEST_F(ClosingTest, AReadOfThePortThatIsUnderWayIsWaitedFor) {
   EXPECT_TRUE(RunUntil([this] { return NothingIsOpenOn("fake_0"); }));
 }
 
+// Moving towards a dead address takes a second. All that a NIC may rebuild in a second are under
+// way at once, so that the living do not queue behind the dead, nor the closing behind both.
 TEST_F(ClosingTest, ADeviceThatIsBeingRemovedIsLetGoAlthoughQpsConnect) {
+  constexpr int kQps = 10;  // probes/connection.cc: rebuilds of a device in a second
   OpenDevices();
   std::vector<TestQp> here;
   std::vector<TestQp> there;
-  for (int i = 0; i < 6; ++i) {  // two more than the pool has threads
+  for (int i = 0; i < kQps; ++i) {
     here.push_back(*Open(a_, "10.0.0.2"));
     there.push_back(*Open(b_, "10.0.0.1"));
   }
   int failed = 0;
   verbs_.Hold("ibv_modify_qp to RTR");
-  for (int i = 0; i < 6; ++i) {
+  for (int i = 0; i < kQps; ++i) {
     const auto n = static_cast<std::size_t>(i);
     a_.transport.Connect(here[n].id, there[n].endpoint,
                          [&failed](const Result<void>& result) { failed += result ? 0 : 1; });
   }
-  ASSERT_TRUE(RunUntil([this] { return verbs_.Waiting("ibv_modify_qp to RTR") == 4; }));
+  ASSERT_TRUE(RunUntil([this] { return verbs_.Waiting("ibv_modify_qp to RTR") == kQps; }));
   a_.info.present = false;
   a_.Discover();
   EXPECT_EQ(a_.Port().reason, "the device is being removed");
   verbs_.ReleaseAll();
   EXPECT_TRUE(RunUntil([this] { return NothingIsOpenOn("fake_0"); }));
-  EXPECT_EQ(failed, 6);
+  EXPECT_EQ(failed, kQps);
 }
 
 TEST_F(ClosingTest, ADeviceThatCameBackWhileItWasClosedIsOpenedAnew) {
@@ -178,7 +181,7 @@ class VanishingTest : public VerbsTest {
   // The life of fake_0 as far as it gets; each step may fail, and says so once.
   void Live(TimePoint now) {
     ASSERT_TRUE(RunUntil([this, now] {
-      a_.Discover(now);
+      if (a_.changes.empty()) a_.Discover(now);  // it may still be closing from last time
       return !a_.changes.empty();
     }));
     const Result<TestQp> a = Open(a_, "10.0.0.2");
@@ -216,7 +219,8 @@ TEST_F(VanishingTest, InsideAnyCallThePortBecomesUnusableAndNothingLeaks) {
     ASSERT_TRUE(RunUntil([this] { return NothingIsOpenOn("fake_0"); }));
     if (!verbs_.FaultFired() || HasFailure()) break;
   }
-  EXPECT_GE(calls, 30) << "opening 8, a QP 4, a probe 5, events, reading again, giving back";
+  // Some 30; events and completions that come together are fetched together, so not always as many.
+  EXPECT_GE(calls, 25) << "opening 8, a QP 4, a probe 5, events, reading again, giving back";
 }
 
 // Its descriptors stay readable for ever: the loop must not spin on them.
