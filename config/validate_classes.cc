@@ -103,7 +103,8 @@ void ValidateUnavailable(const Config& config, Report& report) {
       report.Error(Under("control.tls", name), "is missing; TLS needs cert, key and ca");
     }
   }
-  const auto no_discovery = [&report](const std::vector<std::string>& entries, std::string key) {
+  const auto no_discovery = [&report](const std::vector<std::string>& entries,
+                                      const std::string& key) {
     if (entries.empty()) return;
     report.Error(key, "discovery is not available in this version; list the peers under `peers`");
   };
@@ -111,7 +112,7 @@ void ValidateUnavailable(const Config& config, Report& report) {
   no_discovery(config.discovery.http, "discovery.http");
   no_discovery(config.discovery.dns, "discovery.dns");
 
-  const auto no_effect = [&report](bool set, std::string key, std::string_view why) {
+  const auto no_effect = [&report](bool set, const std::string& key, std::string_view why) {
     if (set) report.Warn(key, "has no effect in this version, " + std::string(why));
   };
   constexpr std::string_view kAllPeers = "which probes every peer of the list";
