@@ -75,13 +75,13 @@ run_unit() {
 run_asan() {
   say "unit tests with address and undefined-behaviour sanitizers"
   check "asan catches a planted overflow" planted asan //tests/sanitizers:planted_overflow_test
-  bazel_test "asan+ubsan" --config=asan //...
+  bazel_test "asan+ubsan" --config=asan --build_tests_only //...
 }
 
 run_tsan() {
   say "daemon/ and probes/ with the thread sanitizer"
   check "tsan catches a planted race" planted tsan //tests/sanitizers:planted_race_test
-  bazel_test "tsan" --config=tsan //daemon/... //probes/...
+  bazel_test "tsan" --config=tsan --build_tests_only //daemon/... //probes/...
 }
 
 # A sanitizer that is not on looks like success: this test must fail under it, and by its words.
