@@ -32,6 +32,8 @@ void ProbeFeed::Close() {
   const std::lock_guard lock(mutex_);
   ended_ = true;
   events_.clear();
+  // The loop may hold this feed for longer than the HTTP thread lives, and what wakes it with it.
+  wake_ = nullptr;
 }
 
 }  // namespace rdmapulse::http

@@ -95,7 +95,7 @@ asio::awaitable<void> StreamSeries(Connection& connection, Commands& commands,
   // Without a watch a client that goes while nothing is answered would be noticed at the next
   // answer only, and a blocked path has none.
   const auto gone = std::make_shared<bool>(false);
-  asio::co_spawn(executor, connection.WaitForClose(), [gone, bell](std::exception_ptr) {
+  asio::co_spawn(executor, connection.WaitForClose(), [gone, bell](const std::exception_ptr&) {
     *gone = true;
     bell->cancel();
   });

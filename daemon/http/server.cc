@@ -35,7 +35,7 @@ constexpr auto kAcceptRetry = std::chrono::milliseconds(100);
 // Connections that are told 503 before they are closed; past this they are closed without a word.
 constexpr std::size_t kTurnedAwayMax = 32;
 
-void AfterCoroutine(std::exception_ptr failure) {
+void AfterCoroutine(const std::exception_ptr& failure) {
   if (!failure) return;
   try {
     std::rethrow_exception(failure);
