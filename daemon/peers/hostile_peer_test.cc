@@ -20,10 +20,18 @@ using ::testing::StartsWith;
 
 constexpr const char* kSource = "127.0.0.66";
 
+Options WithTimers(Options options, const Timers& timers) {
+  options.timers = timers;
+  return options;
+}
+
 // h1 listens on 127.0.0.1; the hostile peer h66 connects from 127.0.0.66, where nobody listens.
 class HostilePeerTest : public ::testing::Test {
  protected:
-  HostilePeerTest() { h1_.plane.SetPeers({{"h66", std::string(kSource) + ":1", {}}}); }
+  explicit HostilePeerTest(const Timers& timers = QuickTimers())
+      : h1_{io_, WithTimers(QuickOptions("127.0.0.1:0", "h1", 1), timers)} {
+    h1_.plane.SetPeers({{"h66", std::string(kSource) + ":1", {}}});
+  }
   ~HostilePeerTest() override {
     h1_.plane.Stop();
     if (io_.stopped()) io_.restart();
@@ -50,10 +58,16 @@ class HostilePeerTest : public ::testing::Test {
   std::string Problem() { return h1_.Status("h66").problem; }
 
   boost::asio::io_context io_{1};
-  Node h1_{io_, QuickOptions("127.0.0.1:0", "h1", 1)};
+  Node h1_;
 };
 
-TEST_F(HostilePeerTest, OtherVersionIsRefusedWithBothVersionsNamed) {
+// Where nobody is given up for being slow.
+class PatientHostTest : public HostilePeerTest {
+ protected:
+  PatientHostTest() : HostilePeerTest(PatientTimers()) {}
+};
+
+TEST_F(PatientHostTest, OtherVersionIsRefusedWithBothVersionsNamed) {
   const auto peer = Dial();
   peer->Say({0, OtherVersion{7, "9.9"}});
   ASSERT_TRUE(RunUntil(io_, [&peer] { return peer->Count<Refused>() == 1; }));
@@ -66,28 +80,28 @@ TEST_F(HostilePeerTest, OtherVersionIsRefusedWithBothVersionsNamed) {
   EXPECT_THAT(h1_.prober.events, IsEmpty());
 }
 
-TEST_F(HostilePeerTest, GarbageIsClosed) {
+TEST_F(PatientHostTest, GarbageIsClosed) {
   const auto peer = Dial();
   peer->Send("GET / HTTP/1.1\r\nHost: h1\r\n\r\n");  // "GET " as a length is 1.2 GB
   ASSERT_TRUE(RunUntilClosed(*peer));
   EXPECT_THAT(Problem(), HasSubstr("it sent a frame of 1195725856 bytes, more than the 65536"));
 }
 
-TEST_F(HostilePeerTest, LengthOf4GbIsClosed) {
+TEST_F(PatientHostTest, LengthOf4GbIsClosed) {
   const auto peer = Dial();
   peer->Send("\xff\xff\xff\xff");
   ASSERT_TRUE(RunUntilClosed(*peer));
   EXPECT_THAT(Problem(), HasSubstr("it sent a frame of 4294967295 bytes"));
 }
 
-TEST_F(HostilePeerTest, LengthOf0IsClosed) {
+TEST_F(PatientHostTest, LengthOf0IsClosed) {
   const auto peer = Dial();
   peer->Send(std::string(4, '\0'));
   ASSERT_TRUE(RunUntilClosed(*peer));
   EXPECT_THAT(Problem(), HasSubstr("it sent a frame of 0 bytes"));
 }
 
-TEST_F(HostilePeerTest, FrameThatIsNoMessageIsClosed) {
+TEST_F(PatientHostTest, FrameThatIsNoMessageIsClosed) {
   const auto peer = Dial();
   peer->Send(std::string("\0\0\0\x03\xff\xff\xff", 7));
   ASSERT_TRUE(RunUntilClosed(*peer));
@@ -108,7 +122,7 @@ TEST_F(HostilePeerTest, HalfAHelloIsClosed) {
   EXPECT_EQ(Problem(), "it did not say hello within 300 ms");
 }
 
-TEST_F(HostilePeerTest, HelloInSingleBytesIsUnderstood) {
+TEST_F(PatientHostTest, HelloInSingleBytesIsUnderstood) {
   const auto peer = Dial();
   const auto frame = EncodeFrame({0, SomeHello("h66", 66)});
   for (const char byte : *frame) {
@@ -145,7 +159,7 @@ TEST_F(HostilePeerTest, AnswersToPingsThatWereNeverSentMeanNothing) {
   EXPECT_EQ(h1_.Status("h66").tcp_rtt.count(), 0U);
 }
 
-TEST_F(HostilePeerTest, FirstMessageMustBeAHello) {
+TEST_F(PatientHostTest, FirstMessageMustBeAHello) {
   const auto peer = Dial();
   peer->Say({1, SomeConnect()});
   ASSERT_TRUE(RunUntilClosed(*peer));
@@ -153,7 +167,7 @@ TEST_F(HostilePeerTest, FirstMessageMustBeAHello) {
   EXPECT_THAT(h1_.prober.events, IsEmpty());
 }
 
-TEST_F(HostilePeerTest, SecondHelloIsClosed) {
+TEST_F(PatientHostTest, SecondHelloIsClosed) {
   const auto peer = Meet();
   peer->Say({0, SomeHello("h66", 67)});
   ASSERT_TRUE(RunUntilClosed(*peer));
@@ -161,7 +175,7 @@ TEST_F(HostilePeerTest, SecondHelloIsClosed) {
   EXPECT_THAT(h1_.prober.events, ElementsAre(StartsWith("h66 up epoch 1066"), "h66 gone"));
 }
 
-TEST_F(HostilePeerTest, FloodIsClosedAfterItsBurst) {
+TEST_F(PatientHostTest, FloodIsClosedAfterItsBurst) {
   const auto peer = Meet();
   for (int i = 0; i < 600; ++i) peer->Say({0, Ready{SomePath()}});
   ASSERT_TRUE(RunUntilClosed(*peer));
@@ -171,7 +185,7 @@ TEST_F(HostilePeerTest, FloodIsClosedAfterItsBurst) {
   EXPECT_LT(ready, 600U);
 }
 
-TEST_F(HostilePeerTest, StrangersAreClosedUnread) {
+TEST_F(PatientHostTest, StrangersAreClosedUnread) {
   constexpr std::uint64_t kStrangers = 2000;
   std::uint64_t dialled = 0;
   std::unique_ptr<RawPeer> last;
@@ -191,17 +205,18 @@ TEST_F(HostilePeerTest, StrangersAreClosedUnread) {
   EXPECT_THAT(h1_.prober.events, ElementsAre(StartsWith("h66 up")));
 }
 
-TEST_F(HostilePeerTest, ConnectionsThatWaitForTheirHelloAreLimited) {
+TEST_F(PatientHostTest, ConnectionsThatWaitForTheirHelloAreLimited) {
   std::vector<std::unique_ptr<RawPeer>> silent;
   for (int i = 0; i < 80; ++i) silent.push_back(Dial());
   ASSERT_TRUE(RunUntil(io_, [this] { return h1_.plane.inbound().accepted == 80; }));
   EXPECT_EQ(h1_.plane.inbound().full, 16U);
+  silent.clear();
   ASSERT_TRUE(RunUntil(io_, [this] { return h1_.plane.inbound().refused == 64; }));
   Meet();
   EXPECT_THAT(h1_.prober.events, ElementsAre(StartsWith("h66 up")));
 }
 
-TEST_F(HostilePeerTest, PeerThatDoesNotReadLosesItsSession) {
+TEST_F(PatientHostTest, PeerThatDoesNotReadLosesItsSession) {
   const auto peer = Meet();
   ASSERT_TRUE(RunUntil(io_, [this] {
     for (int i = 0; i < 100; ++i) h1_.plane.TellLost("h66", SomePath(), std::string(256, 'x'));
@@ -210,7 +225,7 @@ TEST_F(HostilePeerTest, PeerThatDoesNotReadLosesItsSession) {
   EXPECT_EQ(Problem(), "it does not take what we send");
 }
 
-TEST_F(HostilePeerTest, OldestSessionMakesRoomForTheFifth) {
+TEST_F(PatientHostTest, OldestSessionMakesRoomForTheFifth) {
   std::vector<std::unique_ptr<RawPeer>> peers;
   for (int i = 0; i < 5; ++i) peers.push_back(Meet());
   ASSERT_TRUE(RunUntilClosed(*peers[0]));
@@ -218,7 +233,7 @@ TEST_F(HostilePeerTest, OldestSessionMakesRoomForTheFifth) {
   EXPECT_THAT(h1_.prober.events, ElementsAre(StartsWith("h66 up")));
 }
 
-TEST_F(HostilePeerTest, NewInstanceReplacesEverySessionOfTheOld) {
+TEST_F(PatientHostTest, NewInstanceReplacesEverySessionOfTheOld) {
   const auto first = Meet(66);
   const auto second = Meet(66);
   const auto restarted = Meet(67);
@@ -230,7 +245,7 @@ TEST_F(HostilePeerTest, NewInstanceReplacesEverySessionOfTheOld) {
 }
 
 // Two daemons on one host must not throw each other out in turn.
-TEST_F(HostilePeerTest, EarlierInstanceIsRefusedWhileTheLaterOneAnswers) {
+TEST_F(PatientHostTest, EarlierInstanceIsRefusedWhileTheLaterOneAnswers) {
   const auto later = Meet(66, 2000);
   ASSERT_TRUE(RunUntil(io_, [this, &later] {
     for (const Message& heard : later->Heard()) {
@@ -249,14 +264,14 @@ TEST_F(HostilePeerTest, EarlierInstanceIsRefusedWhileTheLaterOneAnswers) {
   EXPECT_THAT(h1_.prober.events, ElementsAre(StartsWith("h66 up epoch 2000")));
 }
 
-TEST_F(HostilePeerTest, EarlierInstanceIsTakenWhenTheLaterOneIsSilent) {
+TEST_F(PatientHostTest, EarlierInstanceIsTakenWhenTheLaterOneIsSilent) {
   const auto later = Meet(66, 2000);
   const auto earlier = Meet(65, 1999);  // a clock that was set back, and a restart
   ASSERT_TRUE(RunUntilClosed(*later));
   EXPECT_EQ(h1_.prober.events.back(), "h66 up epoch 1999 leads 1 ports mlx5_0/1");
 }
 
-TEST_F(HostilePeerTest, SharedAddressNeedsAKnownName) {
+TEST_F(PatientHostTest, SharedAddressNeedsAKnownName) {
   h1_.plane.SetPeers(
       {{"a", std::string(kSource) + ":1", {}}, {"b", std::string(kSource) + ":2", {}}});
   const auto peer = Dial();
@@ -268,7 +283,7 @@ TEST_F(HostilePeerTest, SharedAddressNeedsAKnownName) {
             "peers the names that their daemons have");
 }
 
-TEST_F(HostilePeerTest, PeerMayCallItselfWhatItLikesWhenItsAddressIsItsOwn) {
+TEST_F(PatientHostTest, PeerMayCallItselfWhatItLikesWhenItsAddressIsItsOwn) {
   const auto peer = Dial();
   peer->Say({0, SomeHello("localhost.localdomain", 66)});
   ASSERT_TRUE(RunUntil(io_, [&peer] { return peer->Count<Hello>() == 1; }));
@@ -340,7 +355,7 @@ TEST_F(HostileListenerTest, StopsInEveryState) {
   // Dialling (SYN answered by the backlog), hello said, up with requests open: three planes, one
   // stop each.
   for (int state = 0; state < 4; ++state) {
-    Node node{io_, QuickOptions("127.0.0.1:0", "h1", 1)};
+    Node node{io_, PatientOptions("127.0.0.1:0", "h1", 1)};
     const auto endpoint = acceptor_.local_endpoint();
     node.plane.SetPeers(
         {{"h66", std::string(kSource) + ":" + std::to_string(endpoint.port()), {}}});

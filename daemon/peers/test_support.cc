@@ -57,6 +57,19 @@ Timers QuickTimers() {
   return timers;
 }
 
+Timers PatientTimers() {
+  Timers timers = QuickTimers();
+  timers.up_within = timers.liveness.dead_after = std::chrono::seconds(20);
+  timers.hello_timeout = timers.connect_timeout = std::chrono::seconds(20);
+  return timers;
+}
+
+Options PatientOptions(const std::string& listen, const std::string& host, std::uint64_t instance) {
+  Options options = QuickOptions(listen, host, instance);
+  options.timers = PatientTimers();
+  return options;
+}
+
 Options QuickOptions(const std::string& listen, const std::string& host, std::uint64_t instance) {
   Options options;
   options.listen = listen;

@@ -43,7 +43,11 @@ class FakeProber : public probes::PeerEvents {
 
 // Times that a test can wait for; the proportions are the product's.
 Timers QuickTimers();
+// The same, but nobody is given up within the test: for a machine that is short of CPU, where what
+// is not about being slow must not depend on it.
+Timers PatientTimers();
 Options QuickOptions(const std::string& listen, const std::string& host, std::uint64_t instance);
+Options PatientOptions(const std::string& listen, const std::string& host, std::uint64_t instance);
 
 struct Node {
   Node(boost::asio::io_context& io, const Options& options);
