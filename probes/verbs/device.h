@@ -80,8 +80,16 @@ class Device {
     bool doomed = false;  // to be destroyed when it comes back
   };
 
+  // `work` in the pool, then `done` with its result on the loop. The device outlives its jobs.
   template <typename Work, typename Done>
-  void RunJob(Work work, Done done);
+  void RunJob(Work work, Done done) {
+    ++jobs_;
+    pool_.Run(std::move(work), [this, done = std::move(done)](auto result) mutable {
+      --jobs_;
+      done(std::move(result));
+      FinishClose();
+    });
+  }
   void AfterOpen(Result<OpenedDevice> opened);
   void WatchCompletions();
   void WatchEvents();

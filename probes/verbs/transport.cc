@@ -7,8 +7,9 @@
 namespace rdmapulse::verbs {
 namespace {
 
-// A QP on its way to a dead address takes a second of a thread; four such do not hold up the rest.
-constexpr std::size_t kThreads = 4;
+// A QP on its way to a dead address takes a second of a thread, and a device may have ten such
+// begun in a second (the prober's rebuild budget): these must not hold up the rest.
+constexpr std::size_t kThreads = 16;
 
 }  // namespace
 

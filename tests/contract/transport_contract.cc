@@ -3,7 +3,8 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
-#include <memory>
+#include <cstddef>
+#include <cstdint>
 #include <ostream>
 
 namespace rdmapulse::contract {

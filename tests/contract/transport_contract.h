@@ -5,17 +5,23 @@
 //   transport_contract_test   tests/fakes/fabric, and probes/verbs over tests/fakes/ibverbs
 //   transport_contract_rxe    probes/verbs on the first RDMA device of the host that runs it
 //
-// The second is for a lab's guest (or a host with a NIC whose addresses may be changed):
+// The second is for a lab's guest (or a host with a NIC whose addresses may be changed). The guest
+// has the libraries of the daemon that it was booted with:
 //
-//   bazel build -c opt //tests/contract:transport_contract_rxe
-//   tests/lab/lab up --hosts 1 --no-daemon
+//   bazel build --config=release //daemon:rdmapulsed //daemon/cli:rdmapulse //tests/lab:programs
+//   bazel build --config=release //tests/contract:transport_contract_rxe
+//   tests/lab/lab up --hosts 1
+//   tests/lab/lab daemon h1 stop
 //   tests/lab/lab put h1 bazel-bin/tests/contract/transport_contract_rxe /contract
 //   tests/lab/lab exec h1 -- /contract
 #pragma once
 
 #include <gtest/gtest.h>
 
+#include <cstddef>
+#include <cstdint>
 #include <functional>
+#include <iosfwd>
 #include <memory>
 #include <string>
 #include <utility>

@@ -7,8 +7,8 @@
 #include <chrono>
 #include <cstdlib>
 #include <fstream>
+#include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 
 #include "probes/verbs/transport.h"

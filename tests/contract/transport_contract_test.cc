@@ -3,7 +3,11 @@
 
 #include <boost/asio/io_context.hpp>
 #include <chrono>
+#include <functional>
 #include <memory>
+#include <set>
+#include <string>
+#include <vector>
 
 #include "probes/verbs/transport.h"
 #include "tests/fakes/fabric.h"

@@ -377,7 +377,7 @@ ssize_t _ibv_query_gid_table(  // NOLINT(bugprone-reserved-identifier): libibver
   std::size_t count = 0;
   for (const auto& [number, port] : context->device->ports) {
     for (const rdmapulse::probes::GidEntry& gid : port.gids) {
-      if (count == max) return static_cast<ssize_t>(count);
+      if (count == max) return -EINVAL;  // as the kernel's rdma_query_gid_table
       ibv_gid_entry& entry = entries[count++];
       entry = {};
       std::copy(gid.gid.bytes.begin(), gid.gid.bytes.end(), entry.gid.raw);

@@ -1,0 +1,165 @@
+// A device's QPs: made and connected in the pool, used on the loop, destroyed in the pool.
+#include <algorithm>
+#include <random>
+#include <utility>
+
+#include "probes/verbs/device.h"
+#include "probes/verbs/rc_qp.h"
+
+namespace rdmapulse::verbs {
+namespace {
+
+std::uint32_t RandomPsn() {
+  static std::minstd_rand random(std::random_device{}());
+  return static_cast<std::uint32_t>(random()) & 0xFFFFFFU;
+}
+
+}  // namespace
+
+void Device::OpenQp(probes::QpId id, const PortId& port, const Gid& towards,
+                    const probes::QpAttributes& attributes, probes::Transport::Opened opened) {
+  const PortFacts* const facts = state_ == State::kOpen ? FactsOf(port.port) : nullptr;
+  const OpenPort* const place = facts != nullptr ? PortOf(port.port) : nullptr;
+  if (place == nullptr) {
+    opened(Fail({port.Text(), " is not open"}));
+    return;
+  }
+  const probes::GidChoice choice =
+      probes::ChooseGidTowards(facts->gids, facts->link_layer, options_.family, towards);
+  if (!choice.entry || choice.entry->index > 0xFF) {
+    opened(Fail({"no usable GID on ", port.Text(), ": ",
+                 choice.entry ? "its index is over 255, which no QP can name" : choice.reason}));
+    return;
+  }
+  if (QpsOn(port.port) >= static_cast<std::uint32_t>(options_.cq_depth)) {
+    opened(Fail({"the completion queue of ", port.Text(), " has no room for one more QP"},
+                "restart rdmapulsed after raising budget.qps_per_nic"));
+    return;
+  }
+  QpEntry& entry = qps_[id];
+  entry.gid = *choice.entry;
+  entry.attributes = attributes;
+  entry.in_job = true;
+  const auto discovered =
+      std::find_if(info_.ports.begin(), info_.ports.end(),
+                   [&port](const PortInfo& candidate) { return candidate.port == port.port; });
+  entry.here = {.port = port,
+                .protocol = discovered->protocol,
+                .gid = choice.entry->gid,
+                .lid = facts->lid,
+                .psn = RandomPsn(),
+                .mtu_bytes = facts->mtu_bytes,
+                .buffer_address = reinterpret_cast<std::uintptr_t>(place->buffer.get()),
+                .buffer_rkey = place->mr->rkey,
+                .buffer_bytes = kBufferBytes};
+  RunJob(
+      [place = QpPlace{open_->pd.get(), place->cq.get(), port.port}] { return CreateInit(place); },
+      [this, id, opened = std::move(opened)](Result<Qp> qp) {
+        AfterCreate(id, opened, std::move(qp));
+      });
+}
+
+void Device::AfterCreate(probes::QpId id, const probes::Transport::Opened& opened, Result<Qp> qp) {
+  const auto found = qps_.find(id);
+  QpEntry& entry = found->second;
+  entry.in_job = false;
+  if (!qp || entry.doomed) {
+    if (qp) DestroyQp(std::move(*qp));
+    qps_.erase(found);
+    if (qp) {
+      opened(Fail({"the port changed while a QP was made"}));
+    } else {
+      opened(tl::unexpected(qp.error()));
+    }
+    return;
+  }
+  entry.qp = std::move(*qp);
+  entry.here.qpn = entry.qp->qp_num;
+  opened(std::pair(id, entry.here));
+}
+
+void Device::ConnectQp(probes::QpId id, const probes::QpEndpoint& remote,
+                       probes::Transport::Connected connected) {
+  const auto found = qps_.find(id);
+  if (found == qps_.end() || found->second.in_job || found->second.doomed) {
+    connected(Fail({"the QP is gone: its port changed"}));
+    return;
+  }
+  QpEntry& entry = found->second;
+  entry.there = remote;
+  entry.in_job = true;
+  RunJob([request = RtsRequest{entry.qp.get(), entry.gid, entry.here, remote,
+                               entry.attributes}] { return MoveToRts(request); },
+         [this, id, connected = std::move(connected)](Result<void> moved) {
+           AfterConnect(id, connected, std::move(moved));
+         });
+}
+
+void Device::AfterConnect(probes::QpId id, const probes::Transport::Connected& connected,
+                          Result<void> moved) {
+  const auto found = qps_.find(id);
+  QpEntry& entry = found->second;
+  entry.in_job = false;
+  if (entry.doomed) {
+    DestroyQp(std::move(entry.qp));
+    qps_.erase(found);
+    connected(Fail({"the QP is gone: its port changed"}));
+    return;
+  }
+  connected(std::move(moved));
+}
+
+Result<void> Device::Post(probes::QpId id, probes::Op op, std::uint64_t probe) {
+  const auto found = qps_.find(id);
+  if (found == qps_.end() || found->second.in_job || found->second.doomed) {
+    return Fail({"the QP is gone: its port changed"});
+  }
+  QpEntry& entry = found->second;
+  const std::uint64_t wr_id = ++last_wr_id_;
+  Result<void> posted =
+      PostProbe(*entry.qp, *PortOf(entry.here.port.port)->mr, entry.there, op, wr_id);
+  if (posted) posted_.emplace(wr_id, Posted{id, probe});
+  return posted;
+}
+
+void Device::CloseQp(probes::QpId id) {
+  const auto found = qps_.find(id);
+  if (found == qps_.end()) return;
+  std::erase_if(posted_, [id](const auto& posted) { return posted.second.qp == id; });
+  if (found->second.in_job) {
+    found->second.doomed = true;
+    return;
+  }
+  DestroyQp(std::move(found->second.qp));
+  qps_.erase(found);
+}
+
+// A destroy waits for the driver, some milliseconds on a NIC: not on the loop.
+void Device::DestroyQp(Qp qp) {
+  if (state_ != State::kOpen) {
+    open_->qps.push_back(std::move(qp));
+    return;
+  }
+  RunJob(
+      [qp = std::move(qp)]() mutable {
+        qp.reset();
+        return true;
+      },
+      [](bool) {});
+}
+
+void Device::DropQps(std::uint32_t port) {
+  std::vector<probes::QpId> ids;
+  for (const auto& [id, entry] : qps_) {
+    if (entry.here.port.port == port) ids.push_back(id);
+  }
+  for (const probes::QpId id : ids) CloseQp(id);
+}
+
+std::uint32_t Device::QpsOn(std::uint32_t port) const {
+  return static_cast<std::uint32_t>(std::count_if(qps_.begin(), qps_.end(), [port](const auto& qp) {
+    return qp.second.here.port.port == port;
+  }));
+}
+
+}  // namespace rdmapulse::verbs
