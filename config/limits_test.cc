@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <chrono>
+#include <ctime>
 #include <string>
 #include <vector>
 
@@ -34,7 +34,8 @@ TEST(LimitsTest, FileOfOneMiBIsReadAndOneByteMoreIsNot) {
   EXPECT_THAT(Problems(std::string(kMiB + 1, '#')),
               ElementsAre("f: the file has more than 1 MiB; that is no configuration of this "
                           "program"));
-  EXPECT_THAT(Problems(std::string(10 * kMiB, 'a')), ElementsAre(HasSubstr("more than 1 MiB")));
+  EXPECT_THAT(Problems(std::string(std::size_t{10} * kMiB, 'a')),
+              ElementsAre(HasSubstr("more than 1 MiB")));
 }
 
 TEST(LimitsTest, LaughsStaySmall) {
@@ -61,7 +62,7 @@ TEST(LimitsTest, DeepNestingIsOneSentence) {
               ElementsAre(HasSubstr("f: is a list")));
   EXPECT_THAT(Problems(std::string(17, '[') + std::string(17, ']')),
               ElementsAre("f:1:17: nested more than 16 levels deep; no option needs that"));
-  EXPECT_THAT(Problems(Repeated("- ", kMiB)),
+  EXPECT_THAT(Problems(Repeated("- ", kMiB / 16)),
               ElementsAre("f:1:33: nested more than 16 levels deep; no option needs that"));
   // What never closes looks like a key to the parser before it looks deep.
   for (const std::string part : {"[", "{", "{a: ", "? ", "[[],", "a: &a [*a, "}) {
@@ -70,10 +71,11 @@ TEST(LimitsTest, DeepNestingIsOneSentence) {
 }
 
 TEST(LimitsTest, EndlessListsAreRefused) {
-  EXPECT_THAT(Problems("devices: {include: [" + Repeated("a,", 2 * 4096) + "]}"), IsEmpty());
-  EXPECT_THAT(Problems("devices: {include: [" + Repeated("a,", 2 * 4097) + "]}"),
+  EXPECT_THAT(Problems("devices: {include: [" + Repeated("a,", std::size_t{2} * 4096) + "]}"),
+              IsEmpty());
+  EXPECT_THAT(Problems("devices: {include: [" + Repeated("a,", std::size_t{2} * 4097) + "]}"),
               ElementsAre("f:1:11: devices.include: has 4097 entries; use at most 4096"));
-  EXPECT_THAT(Problems("ports: [" + Repeated("a,", kMiB - 10) + "]"),
+  EXPECT_THAT(Problems("ports: [" + Repeated("a,", kMiB / 2) + "]"),
               ElementsAre(HasSubstr("holds more than 200000 values")));
 }
 
@@ -146,15 +148,16 @@ TEST(LimitsTest, OpenQuoteIsShownNearItsPlace) {
   EXPECT_THAT(Problems("sysfs_root: |-\n  /sys"), IsEmpty()) << "and ends with the file";
 }
 
-// The slowest, short keys and values, took 0.1 s without optimisation.
+// CPU time, so that a busy machine proves nothing. The slowest, short keys and values, took 0.1 s
+// without optimisation.
 TEST(LimitsTest, NoFileTakesLong) {
   for (const std::string part :
        {"a: ", "&a ",  "*a ",   "!",  "'",  "\"",  "|\n",   "a\n",    ": ",
         ",",   "%A\n", "---\n", "!<", "\\", "\t",  "a:\n ", "a: 1\n", "- {",
         "'a",  "\"\\", "#\n",   "é",  "[]", "{},", "[[],",  "{a: ",   "a: &a b\n"}) {
-    const auto began = std::chrono::steady_clock::now();
+    const std::clock_t began = std::clock();
     Load(Repeated(part, kMiB / 16));
-    EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(10)) << part;
+    EXPECT_LT(std::clock() - began, 10 * CLOCKS_PER_SEC) << part;
   }
 }
 

@@ -80,7 +80,7 @@ TEST(ShippedConfigTest, ShowsEveryKeyAtItsDefault) {
   EXPECT_THAT(loaded.problems, IsEmpty());
   EXPECT_EQ(loaded.config, Config{});
   for (const std::string& key : KnownKeys()) {
-    const std::string name = key.substr(key.find_last_of(".") + 1);
+    const std::string name = key.substr(key.find_last_of('.') + 1);
     EXPECT_NE(text.find(name + ":"), text.npos) << key;
   }
 }
@@ -113,7 +113,7 @@ TEST(DocumentationTest, SaysTheTrueDefaults) {
 
 // For every key a value that is not its default.
 const std::map<std::string, std::string>& OtherValues() {
-  static const std::map<std::string, std::string> kValues = {
+  static const std::map<std::string, std::string> values = {
       {"host.name", "h1"},
       {"host.labels", "{tor: t7}"},
       {"http.listen", "':1'"},
@@ -161,7 +161,7 @@ const std::map<std::string, std::string>& OtherValues() {
       {"classes.control.retry_cnt", "1"},
       {"classes.control.ops", "[write]"},
   };
-  return kValues;
+  return values;
 }
 
 TEST(DocumentationTest, SaysWhatAReloadDoesWithEachKey) {
