@@ -37,8 +37,7 @@ Result<void> ControlPlane::Listen() {
   }
   assert(shared_->options.epoch != 0 && shared_->options.random);
   if (shared_->options.listen.empty()) return {};
-  const auto opened = listener_->Open();
-  if (!opened) return opened;
+  if (auto opened = listener_->Open(); !opened) return opened;
   shared_->source = listener_->address();
   listener_->Start();
   spdlog::info("listening for peers on {}", shared_->options.listen);

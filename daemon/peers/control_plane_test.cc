@@ -32,7 +32,7 @@ class ControlPlaneTest : public ::testing::Test {
     h2_.plane.SetPeers({{"h1", h1_.Address("127.0.0.1"), {}}});
   }
   bool BothUp() { return h1_.Up("h2") && h2_.Up("h1"); }
-  ~ControlPlaneTest() override {
+  void TearDown() override {
     h1_.plane.Stop();
     h2_.plane.Stop();
     if (io_.stopped()) io_.restart();

@@ -32,7 +32,7 @@ class HostilePeerTest : public ::testing::Test {
       : h1_{io_, WithTimers(QuickOptions("127.0.0.1:0", "h1", 1), timers)} {
     h1_.plane.SetPeers({{"h66", std::string(kSource) + ":1", {}}});
   }
-  ~HostilePeerTest() override {
+  void TearDown() override {
     h1_.plane.Stop();
     if (io_.stopped()) io_.restart();
     io_.run();
@@ -207,6 +207,7 @@ TEST_F(PatientHostTest, StrangersAreClosedUnread) {
 
 TEST_F(PatientHostTest, ConnectionsThatWaitForTheirHelloAreLimited) {
   std::vector<std::unique_ptr<RawPeer>> silent;
+  silent.reserve(80);
   for (int i = 0; i < 80; ++i) silent.push_back(Dial());
   ASSERT_TRUE(RunUntil(io_, [this] { return h1_.plane.inbound().accepted == 80; }));
   EXPECT_EQ(h1_.plane.inbound().full, 16U);
@@ -227,6 +228,7 @@ TEST_F(PatientHostTest, PeerThatDoesNotReadLosesItsSession) {
 
 TEST_F(PatientHostTest, OldestSessionMakesRoomForTheFifth) {
   std::vector<std::unique_ptr<RawPeer>> peers;
+  peers.reserve(5);
   for (int i = 0; i < 5; ++i) peers.push_back(Meet());
   ASSERT_TRUE(RunUntilClosed(*peers[0]));
   for (std::size_t i = 1; i < 5; ++i) EXPECT_FALSE(peers[i]->Closed()) << i;

@@ -68,6 +68,7 @@ void Peer::Problem(const std::string& text) {
 
 void Peer::OnResolved(const std::vector<boost::asio::ip::address>& addresses) {
   std::vector<std::string> texts;
+  texts.reserve(addresses.size());
   for (const auto& address : addresses) texts.push_back(Plain(address).to_string());
   shared_.identity.Set(config_.name, texts);
 }

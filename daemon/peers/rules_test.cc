@@ -25,8 +25,8 @@ constexpr nanoseconds kTick{1};
 
 TEST(BackOffTest, DoublesUpToItsLongest) {
   BackOff back_off(seconds(1), seconds(30));
-  std::vector<Duration> waits;
-  for (int i = 0; i < 7; ++i) waits.push_back(back_off.Next(0.5));
+  std::vector<Duration> waits(7);
+  for (Duration& wait : waits) wait = back_off.Next(0.5);
   EXPECT_THAT(waits, ElementsAre(seconds(1), seconds(2), seconds(4), seconds(8), seconds(16),
                                  seconds(30), seconds(30)));
 }
