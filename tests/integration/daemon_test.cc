@@ -237,8 +237,9 @@ TEST_F(DaemonTest, AFifoInACountersPlaceHoldsUpNeitherScrapesNorTheEnd) {
   const auto daemon = host.Start();
   ASSERT_TRUE(daemon->WaitFor("started on")) << daemon->output();
   EXPECT_TRUE(Eventually([&host] {
-    return host.Metrics().find("rdmapulse_port_receive_bytes_total{device=\"fake_0\",port=\"1\"} "
-                               "100\n") != std::string::npos;
+    return host.Metrics().find(
+               "rdmapulse_port_receive_bytes_total{device=\"fake_0\",port=\"1\"} "
+               "100\n") != std::string::npos;
   })) << host.Metrics();
   EXPECT_THAT(Get(host.address, host.http, "/healthz"), HasSubstr("200"));
   daemon->Signal(SIGTERM);
