@@ -93,12 +93,12 @@ class Host {
 
   // The configuration that every case needs, and what this one adds.
   void Write(const std::string& more) const {
-    std::ofstream(config()) << "host: {name: '" << address << "'}\nhttp: {listen: '" << address
+    std::ofstream(Config()) << "host: {name: '" << address << "'}\nhttp: {listen: '" << address
                             << ":" << http << "', socket: '" << (folder_ / "s").string()
                             << "'}\ncontrol: {listen: '" << address << ":" << control << "'}\n"
                             << more;
   }
-  std::string config() const { return folder_ / "c.yaml"; }
+  std::string Config() const { return folder_ / "c.yaml"; }
   std::string Metrics() const { return Get(address, http, "/metrics"); }
   std::string PeerLine(const Host& peer) const {
     return "  - {name: '" + peer.address + "', address: '" + peer.address + ":" +
@@ -106,7 +106,7 @@ class Host {
   }
   std::unique_ptr<Process> Start() const {
     return std::make_unique<Process>(
-        std::vector<std::string>{"daemon/rdmapulsed", "--config", config()});
+        std::vector<std::string>{"daemon/rdmapulsed", "--config", Config()});
   }
 
   const std::string address;
@@ -148,7 +148,7 @@ TEST_F(DaemonTest, AHostWithoutRdmaIsAStateThatItReports) {
 TEST_F(DaemonTest, CheckPrintsEveryProblemWithItsPlaceAndExitsWith2) {
   const Host host(folder_, "127.0.0.1");
   host.Write("classes: {lossless: {dscp: 70, timout: 17}}\n");
-  Process check({"daemon/rdmapulsed", "--check", "--config", host.config()});
+  Process check({"daemon/rdmapulsed", "--check", "--config", host.Config()});
   EXPECT_EQ(check.Wait(), 2);
   EXPECT_THAT(check.output(), HasSubstr("c.yaml:4:"));
   EXPECT_THAT(check.output(), HasSubstr("classes.lossless.dscp"));
@@ -158,7 +158,7 @@ TEST_F(DaemonTest, CheckPrintsEveryProblemWithItsPlaceAndExitsWith2) {
 
 TEST_F(DaemonTest, CheckOfAGoodFileExitsWith0) {
   const Host host(folder_, "127.0.0.1");
-  Process check({"daemon/rdmapulsed", "--check", "--config", host.config()});
+  Process check({"daemon/rdmapulsed", "--check", "--config", host.Config()});
   EXPECT_EQ(check.Wait(), 0);
 }
 
@@ -248,7 +248,7 @@ TEST_F(DaemonTest, AFifoInACountersPlaceHoldsUpNeitherScrapesNorTheEnd) {
 
 TEST_F(DaemonTest, AnUnwritableSocketDirectoryIsOneSentenceAnd1) {
   const Host host(folder_, "127.0.0.1");
-  std::ofstream(host.config()) << "http: {listen: '127.0.0.1:" << host.http
+  std::ofstream(host.Config()) << "http: {listen: '127.0.0.1:" << host.http
                                << "', socket: /nonexistent/s}\ncontrol: {listen: '127.0.0.1:"
                                << host.control << "'}\n";
   const auto daemon = host.Start();

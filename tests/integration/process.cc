@@ -22,6 +22,7 @@ constexpr auto kPatience = 60s;
 Process::Process(const std::vector<std::string>& arguments) {
   std::vector<std::string> copies = arguments;
   std::vector<char*> argv;
+  argv.reserve(copies.size() + 1);
   for (std::string& argument : copies) argv.push_back(argument.data());
   argv.push_back(nullptr);
   std::array<int, 2> ends{};
