@@ -73,12 +73,12 @@ class Path {
     Answer answer;  // set: asked for, not counted
   };
   struct Asked {
-    Op op;
+    Op op = Op::kWrite0;
     Answer answer;
   };
   // Completed past the deadline; why is decided when a counter reading covers it.
   struct Undecided {
-    Op op;
+    Op op = Op::kWrite0;
     Status status;
     LateProbe probe;
   };
