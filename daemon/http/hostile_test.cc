@@ -16,6 +16,10 @@ class HostileTest : public ServerFixture {
  protected:
   void TearDown() override {
     if (server_) {
+      // However long the test took, the server is to be blamed for its own state only.
+      Snapshot fresh = ExampleSnapshot();
+      fresh.taken = Clock::now();
+      Publish(std::move(fresh));
       EXPECT_EQ(BodyOf(Ask(Unix(), "GET", "/healthz")), "ok\n");
     }
   }

@@ -24,7 +24,7 @@ using asio::ip::tcp;
 using asio::local::stream_protocol;
 using boost::system::error_code;
 
-constexpr int kBacklog = 128;  // connections that the kernel keeps until they are accepted
+constexpr int kBacklog = 256;  // connections that the kernel keeps until they are accepted
 constexpr mode_t kSocketMode = 0660;
 
 error_code TryListen(tcp::acceptor& acceptor, const tcp::endpoint& endpoint, bool both_families) {

@@ -18,7 +18,8 @@ class ProbeFeed {
   static constexpr std::size_t kEventsMax = 6000;
 
   // `wake` is called on the loop thread for every event, with the lock held: it must only hand over
-  // to the HTTP thread. It is not called after Close, so it may use what Close's caller owns.
+  // to the HTTP thread. It is neither called nor kept after Close, so it may use what Close's
+  // caller owns.
   explicit ProbeFeed(std::function<void()> wake);
 
   // Loop thread. Past kEventsMax the series ends with an error; after its end or Close events are

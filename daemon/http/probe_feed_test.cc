@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
+#include <memory>
+
 namespace rdmapulse::http {
 namespace {
 
@@ -51,6 +54,20 @@ TEST_F(ProbeFeedTest, NobodyIsWokenOnceClosed) {
   feed_.Push(Numbered(2));
   EXPECT_EQ(woken_, 1);
   EXPECT_EQ(Next(feed_), "nothing");
+}
+
+TEST(ProbeFeedClosedTest, NothingIsKeptOfWhatWakesOnceClosed) {
+  const auto bell = std::make_shared<int>(0);
+  const auto feed = std::make_shared<ProbeFeed>([bell] { ++*bell; });
+  const std::function<void(const ProbeEvent&)> the_loops = [feed](const ProbeEvent& event) {
+    feed->Push(event);
+  };
+  the_loops(Numbered(1));
+  EXPECT_EQ(*bell, 1);
+  feed->Close();
+  EXPECT_EQ(bell.use_count(), 1);
+  the_loops(Numbered(2));
+  EXPECT_EQ(*bell, 1);
 }
 
 TEST_F(ProbeFeedTest, AReaderThatFallsTooFarBehindIsToldSoAfterWhatItHas) {

@@ -56,7 +56,7 @@ class Server::Impl {
 
   Result<void> Listen();
   void Start();
-  std::uint16_t port() const;
+  std::uint16_t Port() const;
 
  private:
   template <typename Acceptor>
@@ -115,7 +115,7 @@ void Server::Impl::RunThread() {
   context_.run();
 }
 
-std::uint16_t Server::Impl::port() const {
+std::uint16_t Server::Impl::Port() const {
   error_code ignored;
   return tcp_ ? tcp_->local_endpoint(ignored).port() : std::uint16_t{0};
 }
@@ -181,7 +181,7 @@ void Server::Impl::Converse(Connection::Stream::socket_type socket, Door door, b
 Server::Server(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Server::~Server() = default;
 
-std::uint16_t Server::port() const { return impl_->port(); }
+std::uint16_t Server::Port() const { return impl_->Port(); }
 
 Result<std::unique_ptr<Server>> Server::Start(ServerOptions options, const SnapshotStore& store,
                                               Commands& commands) {

@@ -48,7 +48,7 @@ class Server {
   Server& operator=(const Server&) = delete;
 
   // The TCP port that is listened on, for a `listen` with port 0; 0: no TCP.
-  std::uint16_t port() const;
+  std::uint16_t Port() const;
 
  private:
   std::unique_ptr<Impl> impl_;

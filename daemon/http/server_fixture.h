@@ -44,7 +44,7 @@ class ServerFixture : public testing::Test {
   }
 
   std::string Socket() const { return folder_ + "/http.sock"; }
-  TestClient Tcp() const { return TestClient::Tcp(server_->port()); }
+  TestClient Tcp() const { return TestClient::Tcp(server_->Port()); }
   TestClient Unix() const { return TestClient::Unix(Socket()); }
 
   std::string folder_;

@@ -109,15 +109,15 @@ TEST_F(ServerTest, MaintenanceIsSwitchedOnTheUnixSocket) {
 
 TEST_F(ServerTest, AllAddressesMeansBothFamilies) {
   Start({}, ":0");
-  EXPECT_EQ(StatusOf(Ask(TestClient::Tcp(server_->port(), "127.0.0.1"), "GET", "/")), 200)
+  EXPECT_EQ(StatusOf(Ask(TestClient::Tcp(server_->Port(), "127.0.0.1"), "GET", "/")), 200)
       << "arrives as ::ffff:127.0.0.1, which is loopback";
-  EXPECT_EQ(StatusOf(Ask(TestClient::Tcp(server_->port(), "::1"), "GET", "/")), 200);
+  EXPECT_EQ(StatusOf(Ask(TestClient::Tcp(server_->Port(), "::1"), "GET", "/")), 200);
 }
 
 TEST_F(ServerTest, WithoutADoorThereIsAServerThatNobodyCanReach) {
   auto server = Server::Start({}, store_, commands_);
   ASSERT_TRUE(server) << server.error().Text();
-  EXPECT_EQ((*server)->port(), 0);
+  EXPECT_EQ((*server)->Port(), 0);
 }
 
 TEST_F(ServerTest, StoppingClosesConnectionsThatWait) {

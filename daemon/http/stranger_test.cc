@@ -52,7 +52,7 @@ class StrangerTest : public ServerFixture {
     server_ = *std::move(server);
   }
   std::string AskAsStranger(std::string_view method, std::string_view target) const {
-    return Ask(TestClient::Tcp(server_->port(), kStranger), method, target);
+    return Ask(TestClient::Tcp(server_->Port(), kStranger), method, target);
   }
 
   static inline std::string why_not_;
