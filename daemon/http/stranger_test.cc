@@ -41,9 +41,9 @@ std::string EnterNamespace() {
 
 class StrangerTest : public ServerFixture {
  protected:
-  static void SetUpTestSuite() { why_not_ = EnterNamespace(); }
+  static void SetUpTestSuite() { why_not = EnterNamespace(); }
   void SetUp() override {
-    if (!why_not_.empty()) GTEST_SKIP() << why_not_;
+    if (!why_not.empty()) GTEST_SKIP() << why_not;
   }
   void StartWith(AddressPredicate allowed) {
     auto server =
@@ -55,7 +55,7 @@ class StrangerTest : public ServerFixture {
     return Ask(TestClient::Tcp(server_->Port(), kStranger), method, target);
   }
 
-  static inline std::string why_not_;
+  static inline std::string why_not;
 };
 
 TEST_F(StrangerTest, MetricsAndHealthAreOpenTheApiIsNot) {
