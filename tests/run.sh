@@ -64,7 +64,7 @@ run_tidy() {
   targets=$(bazel query --keep_going "set($(printf '%s ' $changed))" 2>/dev/null |
     while read -r label; do echo "same_pkg_direct_rdeps($label)"; done | paste -sd+ -)
   if [[ -z $targets ]]; then return; fi
-  check "clang-tidy" bazel build --config=tidy $(bazel query "kind('cc_.* rule', $targets) except attr(tags, 'manual|notidy', //...)" 2>/dev/null)
+  check "clang-tidy" bazel build --keep_going --config=tidy $(bazel query "kind('cc_.* rule', $targets) except attr(tags, 'manual|notidy', //...)" 2>/dev/null)
 }
 
 run_unit() {
