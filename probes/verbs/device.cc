@@ -163,7 +163,7 @@ Result<void> Device::PollCq(ibv_cq& cq, std::vector<ibv_wc>& found) {
   // Arm, then poll: what lands in between is either polled now or raises the next event.
   const int rc = ibv_req_notify_cq(&cq, 0);
   if (rc != 0) return CheckVerb(rc, {"ibv_req_notify_cq on ", info_.name});
-  std::array<ibv_wc, 16> batch;
+  std::array<ibv_wc, 16> batch{};
   int count = 0;
   while ((count = ibv_poll_cq(&cq, static_cast<int>(batch.size()), batch.data())) > 0) {
     found.insert(found.end(), batch.begin(), batch.begin() + count);

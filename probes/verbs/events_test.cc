@@ -75,7 +75,7 @@ TEST_F(EventsTest, AGidThatWentBeforeItsUseFailsTheConnectAndNothingElse) {
 
 TEST_F(EventsTest, APortThatGoesDownAndComesUpIsUnusableInBetween) {
   OpenDevices();
-  const auto [a, b] = ConnectedPair();
+  ConnectedPair();
   fakes::FakePort port = RocePort("10.0.0.1");
   port.active = false;
   verbs_.SetPort("fake_0", port);
@@ -112,7 +112,7 @@ TEST_F(EventsTest, AnEventWhileThePortIsReadIsLookedAtAgain) {
 
 TEST_F(EventsTest, AFatalDeviceIsGivenBackAndOpenedAnew) {
   OpenDevices();
-  const auto [a, b] = ConnectedPair();
+  ConnectedPair();
   verbs_.RaiseDevice("fake_0", IBV_EVENT_DEVICE_FATAL);
   ASSERT_TRUE(Changed(a_, "fake_0/1: local catastrophic error"));
   EXPECT_FALSE(a_.Port().usable);

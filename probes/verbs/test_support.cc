@@ -24,7 +24,7 @@ fakes::FakePort RocePort(const std::string& address) {
   return port;
 }
 
-DeviceInfo Discovered(const std::string& name, std::vector<std::uint32_t> ports) {
+DeviceInfo Discovered(const std::string& name, const std::vector<std::uint32_t>& ports) {
   DeviceInfo info;
   info.name = name;
   for (const std::uint32_t number : ports) {
@@ -73,7 +73,7 @@ std::vector<std::pair<std::uint64_t, int>> TestHost::Completed() const {
   return completed;
 }
 
-VerbsTest::VerbsTest(DeviceOptions options)
+VerbsTest::VerbsTest(const DeviceOptions& options)
     : a_(loop_, "fake_0", options), b_(loop_, "fake_1", options) {
   verbs_.AddDevice("fake_0", {RocePort("10.0.0.1")});
   verbs_.AddDevice("fake_1", {RocePort("10.0.0.2")});

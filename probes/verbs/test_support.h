@@ -21,7 +21,7 @@ probes::GidEntry RoceGid(std::uint32_t index, const std::string& address);
 // A port that is up, with one RoCE v2 GID at index 1.
 fakes::FakePort RocePort(const std::string& address);
 // As discovery would tell of a device with these ports.
-DeviceInfo Discovered(const std::string& name, std::vector<std::uint32_t> ports = {1});
+DeviceInfo Discovered(const std::string& name, const std::vector<std::uint32_t>& ports = {1});
 
 // Runs the loop until the condition holds; false when it does not within ten seconds.
 bool RunUntil(boost::asio::io_context& loop, const std::function<bool()>& condition);
@@ -52,7 +52,7 @@ struct TestQp {
 // the end of every test everything must be given back, in the order that verbs asks for.
 class VerbsTest : public ::testing::Test {
  protected:
-  explicit VerbsTest(DeviceOptions options = {});
+  explicit VerbsTest(const DeviceOptions& options = {});
   void TearDown() override;
 
   bool RunUntil(const std::function<bool()>& condition) {

@@ -91,7 +91,7 @@ TEST_F(TransportTest, AnotherFamilyRebuildsTheQpsWithItsGid) {
   both.gids.push_back(RoceGid(5, "fd77::1"));
   verbs_.SetPort("fake_0", both);
   OpenDevices();
-  const auto [a, b] = ConnectedPair();
+  ConnectedPair();
   a_.transport.SetFamily(probes::GidFamily::kIpv6);
   ASSERT_TRUE(Changed(a_, "fake_0/1: gid.family changed"));
   EXPECT_EQ(a_.Port().gid.Text(), "fd77::1");

@@ -49,6 +49,7 @@ void TransportContractTest::TearDown() {
     here_.transport->SetHandlers({});
     there_.transport->SetHandlers({});
   }
+  harness_->Stop();
   harness_.reset();
   EXPECT_EQ(answers_due_, 0) << "every Open and Connect is answered once";
 }

@@ -40,6 +40,8 @@ struct End {
 class TransportHarness {
  public:
   virtual ~TransportHarness() = default;
+  // Ends the transport and checks that it has given everything back.
+  virtual void Stop() {}
 
   // Why the suite cannot run here; empty: it can.
   virtual std::string Skip() { return {}; }

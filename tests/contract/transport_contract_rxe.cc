@@ -37,7 +37,7 @@ std::string NetdevOf(const std::string& device) {
   return netdev;
 }
 
-class DeviceHarness : public TransportHarness {
+class DeviceHarness final : public TransportHarness {
  public:
   DeviceHarness() : device_(FirstDevice()) {
     if (device_.empty()) return;
@@ -47,14 +47,12 @@ class DeviceHarness : public TransportHarness {
     transport_.SetDevices({info}, Clock::now());
     RunUntil([this] { return Port().usable; });
   }
-  ~DeviceHarness() override {
+  void Stop() override {
     transport_.Stop();
     loop_.restart();
     loop_.run_for(kPatience);
     EXPECT_TRUE(loop_.stopped());
   }
-  DeviceHarness(const DeviceHarness&) = delete;
-  DeviceHarness& operator=(const DeviceHarness&) = delete;
 
   std::string Skip() override {
     if (device_.empty()) return "no RDMA device here";

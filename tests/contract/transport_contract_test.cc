@@ -20,7 +20,7 @@ using namespace std::chrono_literals;
 
 constexpr Duration kPatience = 10s;
 
-class FabricHarness : public TransportHarness {
+class FabricHarness final : public TransportHarness {
  public:
   FabricHarness() {
     fabric_.AddHost("h1").SetPort(fakes::RocePort("10.0.0.1"));
@@ -44,7 +44,7 @@ class FabricHarness : public TransportHarness {
   fakes::Fabric fabric_;
 };
 
-class VerbsHarness : public TransportHarness {
+class VerbsHarness final : public TransportHarness {
  public:
   VerbsHarness() {
     SetGid("fake_0", "10.0.0.1", 1);
@@ -55,7 +55,7 @@ class VerbsHarness : public TransportHarness {
       return ports.size() == 2 && ports[0].usable && ports[1].usable;
     });
   }
-  ~VerbsHarness() override {
+  void Stop() override {
     transport_.Stop();
     loop_.restart();
     loop_.run_for(kPatience);
@@ -63,8 +63,6 @@ class VerbsHarness : public TransportHarness {
     EXPECT_EQ(verbs_.LiveObjects(), std::vector<std::string>{});
     EXPECT_EQ(verbs_.Misuse(), std::vector<std::string>{});
   }
-  VerbsHarness(const VerbsHarness&) = delete;
-  VerbsHarness& operator=(const VerbsHarness&) = delete;
 
   End Here() override { return {&transport_, {"fake_0", 1}}; }
   End There() override { return {&transport_, {"fake_1", 1}}; }

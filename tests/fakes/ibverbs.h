@@ -60,7 +60,7 @@ class Ibverbs {
   ~Ibverbs();
 
   // --- the hosts' devices
-  void AddDevice(const std::string& name, std::vector<FakePort> ports);
+  void AddDevice(const std::string& name, const std::vector<FakePort>& ports);
   // Facts that are read from now on; raises nothing. A GID that stays where it was keeps the QPs
   // that use it, any other change kills them.
   void SetPort(const std::string& device, const FakePort& port);

@@ -48,7 +48,7 @@ Ibverbs::Ibverbs() : model_(std::make_unique<Model>()) {
 
 Ibverbs::~Ibverbs() { the_model = nullptr; }
 
-void Ibverbs::AddDevice(const std::string& name, std::vector<FakePort> ports) {
+void Ibverbs::AddDevice(const std::string& name, const std::vector<FakePort>& ports) {
   {
     const std::lock_guard lock(model_->mutex);
     auto& device = model_->devices[name];

@@ -55,6 +55,12 @@ bool Covers(const FakeMr& mr, std::uint64_t address, std::uint32_t length) {
   return address >= start && address + length <= start + mr.ibv.length;
 }
 
+// An address that the region covers, as memory.
+std::byte* BytesAt(const FakeMr& mr, std::uint64_t address) {
+  return static_cast<std::byte*>(mr.ibv.addr) +
+         (address - reinterpret_cast<std::uintptr_t>(mr.ibv.addr));
+}
+
 void Merge(ibv_qp_attr& into, const ibv_qp_attr& from, ibv_qp_state to) {
   if (to == IBV_QPS_INIT) {
     into.port_num = from.port_num;
@@ -291,8 +297,8 @@ ibv_wc_status Ibverbs::Model::Transfer(const FakeRcQp& qp, const FakeRcQp& peer,
       (remote->access & peer.attr.qp_access_flags & needed) == 0) {
     return IBV_WC_REM_ACCESS_ERR;
   }
-  void* const here = reinterpret_cast<void*>(work.local.addr);
-  void* const there = reinterpret_cast<void*>(work.remote_addr);
+  std::byte* const here = BytesAt(*local, work.local.addr);
+  std::byte* const there = BytesAt(*remote, work.remote_addr);
   std::memmove(read ? here : there, read ? there : here, work.local.length);
   return IBV_WC_SUCCESS;
 }
