@@ -26,7 +26,7 @@ class HostileTest : public ServerFixture {
   // Sends as much as the server takes, and returns what it said until it closed.
   static std::string Exchange(TestClient client, std::string_view bytes) {
     client.Send(bytes);
-    const std::string said = client.ReadToEnd();
+    std::string said = client.ReadToEnd();
     EXPECT_TRUE(client.closed()) << "the server left the connection open";
     return said;
   }
@@ -192,6 +192,7 @@ TEST_F(HostileTest, ACrowdPastTheLimitDoesNotKeepTheServerFromItsGuests) {
   ASSERT_TRUE(guest.Send("GET /healthz HTTP/1.1\r\nHost: t\r\n\r\n"));
   guest.ReadUntil("ok\n");
   std::vector<TestClient> crowd;
+  crowd.reserve(200);
   for (int i = 0; i < 200; ++i) crowd.push_back(Tcp());
   ASSERT_TRUE(guest.Send("GET /healthz HTTP/1.1\r\nHost: t\r\n\r\n"));
   EXPECT_EQ(StatusOf(guest.ReadUntil("ok\n")), 200);
