@@ -11,6 +11,7 @@
 #include <set>
 #include <sstream>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "daemon/metrics/family_table.h"
@@ -24,7 +25,10 @@ struct Documented {
   std::string family;
   std::string type;
 
-  auto operator<=>(const Documented&) const = default;
+  bool operator==(const Documented&) const = default;
+  bool operator<(const Documented& other) const {
+    return std::tie(family, type) < std::tie(other.family, other.type);
+  }
 };
 
 void PrintTo(const Documented& row, std::ostream* out) { *out << row.family << ' ' << row.type; }

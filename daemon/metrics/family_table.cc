@@ -11,7 +11,7 @@ constexpr auto kGauge = prometheus::MetricType::Gauge;
 constexpr auto kHistogram = prometheus::MetricType::Histogram;
 
 struct Row {
-  Family family;
+  Family family{};
   FamilyInfo info;
 };
 
