@@ -93,7 +93,7 @@ class World:
 
     # --- waiting
 
-    def wait(self, what, limit_s, condition):
+    def wait(self, what, limit_s, condition, detail=lambda: ""):
         """Until condition() is true; prints how long it took beside the limit."""
         started = time.monotonic()
         while True:
@@ -103,15 +103,28 @@ class World:
                 print(f"     {what}: {took:.1f} s (limit {limit_s} s){mark}", flush=True)
                 return
             if time.monotonic() - started > PATIENCE * limit_s:
-                raise Failure(f"{what}: not within {PATIENCE} × {limit_s} s")
+                raise Failure(f"{what}: not within {PATIENCE} × {limit_s} s{detail()}")
             time.sleep(0.2)
 
     def wait_probing(self, limit_s, pairs, classes=("lossless", "control")):
-        """Every pair gets two more good probes in every class."""
-        before = {(a, b, c): self.ok_count(a, b, c) for a, b in pairs for c in classes}
+        """Every pair gets two more good probes in every class, by counters that may start anew."""
+        missing = {(a, b, c): (self.ok_count(a, b, c), 2) for a, b in pairs for c in classes}
+
+        def all_probed():
+            for key, (seen, wanted) in list(missing.items()):
+                count = self.ok_count(*key)
+                wanted -= count - seen if count >= seen else count
+                missing[key] = (count, wanted)
+                if wanted <= 0:
+                    del missing[key]
+            return not missing
+
+        def still_missing():
+            return "; missing " + ", ".join(f"{a}→{b} {c} ({seen:.0f} so far)"
+                                            for (a, b, c), (seen, _) in missing.items())
+
         names = ", ".join(f"{a}→{b}" for a, b in pairs)
-        self.wait(f"{names} probe ok ({', '.join(classes)})", limit_s,
-                  lambda: all(self.ok_count(*key) >= count + 2 for key, count in before.items()))
+        self.wait(f"{names} probe ok ({', '.join(classes)})", limit_s, all_probed, still_missing)
 
     def reload_with(self, host, extra):
         """The host's configuration as the lab wrote it, and `extra` behind it; SIGHUP."""
