@@ -8,6 +8,11 @@ std::string_view Name(Source source) {
     case Source::kHwCounters: return "hw_counters";
     case Source::kDeviceHwCounters: return "device_hw_counters";
     case Source::kEthtool: return "ethtool";
+    case Source::kEthtoolNl: return "ethtool_nl";
+    case Source::kDcb: return "dcb";
+    case Source::kRdmaNl: return "rdma_nl";
+    case Source::kMad: return "mad";
+    case Source::kNetdev: return "netdev";
   }
   return "unknown";
 }

@@ -1,6 +1,7 @@
 // What a collector returns: values as the kernel spells them, with the time of the read.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -12,8 +13,19 @@
 namespace rdmapulse::collectors {
 
 // The label `source` of rdmapulse_raw_counter_total (design.md 5.4).
-enum class Source { kCounters, kHwCounters, kDeviceHwCounters, kEthtool };
-std::string_view Name(Source source);  // "counters", "hw_counters", "device_hw_counters", "ethtool"
+enum class Source : std::uint8_t {
+  kCounters,          // ports/N/counters: the port's performance management attributes
+  kHwCounters,        // ports/N/hw_counters
+  kDeviceHwCounters,  // the device's own hw_counters
+  kEthtool,           // `ethtool -S`: the driver's own names
+  kEthtoolNl,         // ethtool netlink: pause, FEC, standard statistics, link state
+  kDcb,               // DCB netlink
+  kRdmaNl,            // RDMA netlink
+  kMad,               // performance management by MADs of our own
+  kNetdev,            // class/net/NETDEV/statistics
+};
+inline constexpr std::size_t kSourceCount = static_cast<std::size_t>(Source::kNetdev) + 1;
+std::string_view Name(Source source);  // "counters", …, as the label has it
 
 enum class ValueKind { kCounter, kGauge };
 
@@ -38,7 +50,7 @@ struct Reading {
   Source source = Source::kCounters;
   std::string device{};                 // empty when a netdev belongs to no RDMA device
   std::optional<std::uint32_t> port{};  // nullopt: device-level counters
-  std::string netdev{};                 // for ethtool
+  std::string netdev{};                 // for sources that count by netdev
   TimePoint started{};                  // monotonic, around the read
   TimePoint finished{};
   std::vector<Value> values{};

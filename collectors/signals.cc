@@ -63,12 +63,17 @@ void Sort(std::vector<SignalValue>& values) {
 // The wider and the cheaper first.
 int Preference(Source source) {
   switch (source) {
-    case Source::kHwCounters: return 0;
-    case Source::kDeviceHwCounters: return 1;
-    case Source::kEthtool: return 2;
-    case Source::kCounters: return 3;
+    case Source::kRdmaNl: return 0;
+    case Source::kHwCounters: return 1;
+    case Source::kDeviceHwCounters: return 2;
+    case Source::kEthtool: return 3;
+    case Source::kEthtoolNl: return 4;
+    case Source::kMad: return 5;
+    case Source::kDcb: return 6;
+    case Source::kCounters: return 7;
+    case Source::kNetdev: return 8;
   }
-  return 4;
+  return 9;
 }
 
 SubjectSignals& SubjectOf(const Reading& reading, std::vector<SubjectSignals>& subjects) {
