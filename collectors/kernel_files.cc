@@ -137,8 +137,22 @@ Result<std::optional<std::vector<std::string>>> KernelFiles::List(const std::str
     errno = 0;
   }
   if (errno != 0) return Fail(errno, {"listing ", root_, "/", path});
+  AddRefused(path, names);
   std::sort(names.begin(), names.end());
   return names;
+}
+
+// A recorder may have had nothing to write for a file that it could not read.
+void KernelFiles::AddRefused(const std::string& folder, std::vector<std::string>& names) const {
+  const std::string prefix = folder + "/";
+  const std::size_t listed = names.size();
+  for (auto it = errors_.lower_bound(prefix); it != errors_.end(); ++it) {
+    if (!it->first.starts_with(prefix) || names.size() == kMaxFolderEntries) break;
+    std::string name = it->first.substr(prefix.size());
+    if (name.empty() || name.find('/') != std::string::npos) continue;
+    const auto end = names.begin() + static_cast<std::ptrdiff_t>(listed);
+    if (std::find(names.begin(), end, name) == end) names.push_back(std::move(name));
+  }
 }
 
 Result<std::optional<std::string>> KernelFiles::ReadLink(const std::string& path) const {

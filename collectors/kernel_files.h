@@ -46,7 +46,7 @@ class KernelFiles {
 
   // The text as it is, newline included.
   Result<std::optional<std::string>> ReadText(const std::string& path) const;
-  // The names in a folder, sorted by bytes.
+  // The names in a folder, sorted by bytes, with those that `errors` names in it.
   Result<std::optional<std::vector<std::string>>> List(const std::string& path) const;
   // Where a link points, as it is written. Absent also when the file is no link.
   Result<std::optional<std::string>> ReadLink(const std::string& path) const;
@@ -57,6 +57,7 @@ class KernelFiles {
   tl::expected<UniqueFd, int> OpenRaw(const std::string& path, int flags) const;
   tl::expected<UniqueFd, int> OpenOnce(const std::string& path, int flags) const;
   std::string FollowOneTextLink(const std::string& path) const;
+  void AddRefused(const std::string& folder, std::vector<std::string>& names) const;
 
   std::string root_;
   Links links_;

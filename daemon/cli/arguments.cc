@@ -72,7 +72,9 @@ void Declare(CLI::App& app, Options& options) {
 
   CLI::App* const scrape = AddCommand(
       app, "scrape", "Read this host's counters once and print them for Prometheus; no daemon");
-  scrape->add_option("--root", options.scrape.root, "Read a recorded host (DIR/sysfs/…) instead")
+  scrape
+      ->add_option("--root", options.scrape.root,
+                   "Read a recorded host (DIR/sysfs/, DIR/ethtool-S/, …) instead")
       ->type_name("DIR");
 
   AddDaemonOptions(

@@ -1,5 +1,6 @@
 #include <yaml-cpp/yaml.h>
 
+#include <chrono>
 #include <cstring>
 #include <optional>
 
@@ -40,6 +41,25 @@ Result<std::map<std::string, int>> ReadErrors(const YAML::Node& node, const std:
   return errors;
 }
 
+std::string ReadText(const YAML::Node& node) {
+  return node && !node.IsNull() ? Printable(node.as<std::string>()) : std::string{};
+}
+
+// A day is longer than anybody records by hand.
+constexpr double kIntervalSecondsMax = 86400;
+
+Result<std::optional<Duration>> ReadInterval(const YAML::Node& node, const std::string& path) {
+  if (!node || node.IsNull()) return std::nullopt;
+  const auto text = Printable(node.as<std::string>());
+  double seconds = 0;
+  // NaN is on neither side.
+  if (!YAML::convert<double>::decode(node, seconds) ||
+      !(seconds > 0 && seconds <= kIntervalSecondsMax))
+    return Fail({"reading ", path, ": interval_s is \"", text, "\""},
+                "write seconds, more than 0 and at most 86400");
+  return std::chrono::duration_cast<Duration>(std::chrono::duration<double>(seconds));
+}
+
 }  // namespace
 
 Result<HostFile> ParseHostFile(const std::string& yaml, const std::string& path) {
@@ -48,7 +68,11 @@ Result<HostFile> ParseHostFile(const std::string& yaml, const std::string& path)
     if (!document || document.IsNull()) return HostFile{};
     if (!document.IsMap()) return Fail({"reading ", path, ": not a map of keys"});
     HostFile file;
-    if (const YAML::Node name = document["name"]) file.name = Printable(name.as<std::string>());
+    file.name = ReadText(document["name"]);
+    file.kernel = ReadText(document["kernel"]);
+    const auto interval = ReadInterval(document["interval_s"], path);
+    if (!interval) return tl::unexpected(interval.error());
+    file.interval = *interval;
     Result<std::map<std::string, int>> errors = ReadErrors(document["errors"], path);
     if (!errors) return tl::unexpected(errors.error());
     file.errors = std::move(*errors);

@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <charconv>
 #include <filesystem>
 #include <fstream>
@@ -32,12 +34,9 @@ bool IsFolder(const fs::path& path) {
   return fs::is_directory(path, error);
 }
 
-std::vector<std::string> PartsOf(const fs::path& folder) {
-  std::vector<std::string> parts;
-  for (const std::string_view part : kParts) {
-    if (IsFolder(folder / part)) parts.emplace_back(part);
-  }
-  return parts;
+bool HasParts(const fs::path& folder) {
+  return std::any_of(kParts.begin(), kParts.end(),
+                     [&folder](std::string_view part) { return IsFolder(folder / part); });
 }
 
 // 12 of "t12".
@@ -61,7 +60,7 @@ SubFolders Look(const fs::path& folder) {
   for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
     if (!IsFolder(it->path())) continue;
     std::string name = it->path().filename().string();
-    const bool has_parts = !PartsOf(it->path()).empty();
+    const bool has_parts = HasParts(it->path());
     if (const auto number = MomentNumber(name); number && has_parts) {
       found.moments.emplace_back(*number, std::move(name));
     } else if (has_parts || IsFolder(it->path() / "t0")) {
@@ -86,24 +85,15 @@ Result<HostFile> ReadHostFile(const fs::path& folder) {
   return ParseHostFile(text, path);
 }
 
-// `errors` counts from the folder, the reader of sysfs from folder/sysfs.
-std::map<std::string, int> UnderSysfs(const std::map<std::string, int>& errors) {
-  constexpr std::string_view kSysfs = "sysfs/";
-  std::map<std::string, int> under;
-  for (const auto& [path, code] : errors) {
-    if (path.starts_with(kSysfs)) under[path.substr(kSysfs.size())] = code;
-  }
-  return under;
-}
-
 std::string OwnName(const fs::path& folder) {
   std::error_code error;
   const fs::path whole = fs::canonical(folder, error);
   return error ? folder.string() : whole.filename().string();
 }
 
-Result<fs::path> ChooseFolder(const fs::path& top) {
-  if (!PartsOf(top).empty()) return top;
+// Those that hold the host's moments, in order.
+Result<std::vector<fs::path>> FindMoments(const fs::path& top) {
+  if (HasParts(top)) return std::vector{top};
   SubFolders found = Look(top);
   if (!found.others.empty()) {
     const std::size_t count = found.others.size();
@@ -113,7 +103,9 @@ Result<fs::path> ChooseFolder(const fs::path& top) {
          fmt::format("{}{}", fmt::join(found.others, ", "), count > kNamedMax ? ", …" : "")},
         "name one of them");
   }
-  if (!found.moments.empty()) return top / found.moments.back().second;
+  std::vector<fs::path> moments;
+  for (const auto& [number, name] : found.moments) moments.push_back(top / name);
+  if (!moments.empty()) return moments;
   return Fail({"reading ", top.native(),
                ": it is no recorded host: it has no sysfs/, ethtool-S/ "
                "or any other part of one"});
@@ -129,18 +121,22 @@ Result<RecordedHost> OpenRecordedHost(const std::string& path) {
   const fs::file_status status = fs::status(folder, error);
   if (error) return Fail(error.value(), {"reading ", folder});
   if (!fs::is_directory(status)) return Fail(ENOTDIR, {"reading ", folder});
-  const Result<fs::path> chosen = ChooseFolder(folder);
-  if (!chosen) return tl::unexpected(chosen.error());
+  if (access(folder.c_str(), R_OK | X_OK) != 0) return Fail(errno, {"reading ", folder});
+  const Result<std::vector<fs::path>> moments = FindMoments(folder);
+  if (!moments) return tl::unexpected(moments.error());
 
-  const Result<HostFile> top = ReadHostFile(folder);
+  Result<HostFile> top = ReadHostFile(folder);
   if (!top) return tl::unexpected(top.error());
-  // A moment's errors are its own; the name is the host's.
-  const Result<HostFile> own = ReadHostFile(*chosen);
-  if (!own) return tl::unexpected(own.error());
-  return RecordedHost{.name = top->name.empty() ? OwnName(folder) : top->name,
-                      .folder = *chosen,
-                      .errors = UnderSysfs(own->errors),
-                      .parts = PartsOf(*chosen)};
+  RecordedHost host{.name = top->name.empty() ? OwnName(folder) : std::move(top->name),
+                    .kernel = std::move(top->kernel),
+                    .interval = top->interval};
+  for (const fs::path& moment : *moments) {
+    // A moment's errors are its own; the rest is the host's.
+    Result<HostFile> own = moment == folder ? std::move(top) : ReadHostFile(moment);
+    if (!own) return tl::unexpected(own.error());
+    host.moments.push_back({moment, std::move(own->errors)});
+  }
+  return host;
 }
 
 }  // namespace rdmapulse::cli

@@ -1,31 +1,47 @@
-// A recorded host (design.md 5.2): which folder of DIR is to be read, and what could not be read
+// A recorded host (design.md 5.2): which folders of DIR are to be read, and what could not be read
 // there.
 #pragma once
 
+#include <chrono>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "daemon/base/result.h"
+#include "daemon/base/time.h"
 
 namespace rdmapulse::cli {
 
+// One moment of the host: a folder that holds sysfs/, ethtool-S/ and so on.
+struct Moment {
+  std::string folder;
+  std::map<std::string, int> errors;  // path under the folder → errno that the recorder got
+
+  bool operator==(const Moment&) const = default;
+};
+
 struct RecordedHost {
-  std::string name;                   // host.yaml's, or the folder's own
-  std::string folder;                 // DIR, or its last moment
-  std::map<std::string, int> errors;  // path under folder/sysfs → errno that the recorder got
-  std::vector<std::string> parts;     // what of 5.2 the folder holds: "ethtool-S", "sysfs"
+  std::string name;                  // host.yaml's, or the folder's own
+  std::string kernel;                // empty: not said
+  std::optional<Duration> interval;  // between moments; nullopt: not said
+  std::vector<Moment> moments{};     // in order; one when the folder has none of its own
 
   bool operator==(const RecordedHost&) const = default;
 };
 
-// Of moments t0/, t1/, … the last one is taken. Errors: there is no such folder, it is none of a
+// Between two moments of a host whose recorder did not say (design.md 5.2).
+constexpr std::chrono::seconds kDefaultInterval{30};
+
+// A folder of moments t0/, t1/, … or of one. Errors: there is no such folder, it is none of a
 // recorded host, it holds several hosts (named in the text), host.yaml is broken.
 Result<RecordedHost> OpenRecordedHost(const std::string& path);
 
 // Of host.yaml. What it does not say is empty.
 struct HostFile {
   std::string name;
+  std::string kernel;
+  std::optional<Duration> interval;
   std::map<std::string, int> errors;  // path relative to the folder → errno
 
   bool operator==(const HostFile&) const = default;

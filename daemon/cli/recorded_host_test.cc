@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -11,6 +12,7 @@ namespace rdmapulse::cli {
 namespace {
 
 namespace fs = std::filesystem;
+using namespace std::chrono_literals;
 
 class RecordedHostTest : public ::testing::Test {
  protected:
@@ -29,7 +31,7 @@ class RecordedHostTest : public ::testing::Test {
   std::string Under(const std::string& path) const { return top_ / path; }
   std::string ErrorText() const {
     const auto host = OpenRecordedHost(TopFolder());
-    return host ? "no error; the folder is " + host->folder : host.error().Text();
+    return host ? "no error; the host is " + host->name : host.error().Text();
   }
 
  private:
@@ -41,24 +43,33 @@ TEST_F(RecordedHostTest, IsAFolderWithAnyPart) {
   Folder("ethtool-S");
   Folder("logs");
   EXPECT_EQ(OpenRecordedHost(TopFolder() + "/").value(),
-            (RecordedHost{"IsAFolderWithAnyPart", TopFolder(), {}, {"ethtool-S", "sysfs"}}));
+            (RecordedHost{"IsAFolderWithAnyPart", "", std::nullopt, {{TopFolder(), {}}}}));
 }
 
 TEST_F(RecordedHostTest, HostFileGivesNameAndErrors) {
   Folder("sysfs");
   File("host.yaml",
-       "name: h1\nkernel: 6.1\nerrors:\n  sysfs/class/x: EINVAL\n  ethtool-S/eth0.txt: EIO\n");
-  EXPECT_EQ(OpenRecordedHost(TopFolder()).value(),
-            (RecordedHost{"h1", TopFolder(), {{"class/x", EINVAL}}, {"sysfs"}}));
+       "name: h1\nkernel: 6.1.0-18\ninterval_s: 2.5\n"
+       "errors:\n  sysfs/class/x: EINVAL\n  ethtool-S/eth0.txt: EIO\n");
+  EXPECT_EQ(
+      OpenRecordedHost(TopFolder()).value(),
+      (RecordedHost{"h1",
+                    "6.1.0-18",
+                    2500ms,
+                    {{TopFolder(), {{"sysfs/class/x", EINVAL}, {"ethtool-S/eth0.txt", EIO}}}}}));
 }
 
-TEST_F(RecordedHostTest, OfMomentsTheLastIsRead) {
+TEST_F(RecordedHostTest, MomentsAreInOrderOfTheirNumbers) {
   for (const char* const moment : {"t0", "t2", "t10"}) Folder(std::string(moment) + "/sysfs");
   Folder("t11");  // the recorder died before it wrote anything
   File("host.yaml", "{name: h1, errors: {sysfs/a: EINVAL}}");
   File("t10/host.yaml", "errors: {sysfs/b: EIO}");
-  EXPECT_EQ(OpenRecordedHost(TopFolder()).value(),
-            (RecordedHost{"h1", Under("t10"), {{"b", EIO}}, {"sysfs"}}));
+  EXPECT_EQ(
+      OpenRecordedHost(TopFolder()).value(),
+      (RecordedHost{"h1",
+                    "",
+                    std::nullopt,
+                    {{Under("t0"), {}}, {Under("t2"), {}}, {Under("t10"), {{"sysfs/b", EIO}}}}}));
 }
 
 TEST_F(RecordedHostTest, SeveralHostsAreNamed) {
@@ -108,7 +119,17 @@ TEST(ParseHostFileTest, UnknownErrorsAreNamed) {
 
 TEST(ParseHostFileTest, WhatIsNotSaidIsEmpty) {
   EXPECT_EQ(ParseHostFile("", "x").value(), HostFile{});
-  EXPECT_EQ(ParseHostFile("kernel: 6.1\ninterval_s: 30\nerrors:\n", "x").value(), HostFile{});
+  EXPECT_EQ(ParseHostFile("name:\nkernel:\ninterval_s:\nerrors:\n", "x").value(), HostFile{});
+}
+
+TEST(ParseHostFileTest, IntervalIsPositiveAndAtMostADay) {
+  EXPECT_EQ(ParseHostFile("interval_s: 86400", "x").value().interval, 24h);
+  EXPECT_EQ(ParseHostFile("interval_s: 0.1", "x").value().interval, 100ms);
+  for (const char* const wrong : {"0", "-1", "86400.1", ".nan", "soon"}) {
+    EXPECT_EQ(ParseHostFile(std::string("interval_s: ") + wrong, "x").error().Text(),
+              std::string("reading x: interval_s is \"") + wrong +
+                  "\"; write seconds, more than 0 and at most 86400");
+  }
 }
 
 TEST(ParseHostFileTest, HostileNestingIsAnError) {

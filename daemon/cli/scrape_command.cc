@@ -15,6 +15,7 @@
 #include "collectors/ethtool_ioctl.h"
 #include "collectors/kernel_files.h"
 #include "collectors/rdma_netlink.h"
+#include "collectors/recorded/recording.h"
 #include "daemon/cli/commands.h"
 #include "daemon/cli/output.h"
 #include "daemon/cli/recorded_host.h"
@@ -64,17 +65,15 @@ void Keep(collectors::Collection collection, Snapshot& snapshot, std::vector<Pro
 }
 
 // Discovers, and reads every device's own counters.
-Result<void> ReadSysfs(const KernelFiles& sysfs, bool live, Snapshot& snapshot,
+Result<void> ReadSysfs(const KernelFiles& sysfs, Snapshot& snapshot,
                        std::vector<Problem>& problems) {
   auto devices = collectors::Discover(
       sysfs, [](const std::string&) { return true; }, problems);
   if (!devices) return tl::unexpected(devices.error());
   snapshot.devices = std::move(*devices);
-  if (live) {
-    const auto listed = collectors::ListNetlinkDevices();
-    if (!listed) return tl::unexpected(listed.error());
-    collectors::MarkRemoved(snapshot.devices, *listed);
-  }
+  const auto listed = collectors::ListNetlinkDevices();
+  if (!listed) return tl::unexpected(listed.error());
+  collectors::MarkRemoved(snapshot.devices, *listed);
   for (const DeviceInfo& device : snapshot.devices) {
     // The kernel waits for us to let go of a device that is being removed.
     if (!device.present) continue;
@@ -86,7 +85,7 @@ Result<void> ReadSysfs(const KernelFiles& sysfs, bool live, Snapshot& snapshot,
 Result<void> ReadLive(Snapshot& snapshot, std::vector<Problem>& problems) {
   snapshot.host = HostName();
   const KernelFiles sysfs("/sys");
-  Result<void> read = ReadSysfs(sysfs, true, snapshot, problems);
+  Result<void> read = ReadSysfs(sysfs, snapshot, problems);
   if (!read) return read;
   auto ethtool = collectors::KernelEthtool::Open();
   if (!ethtool) return tl::unexpected(ethtool.error());
@@ -96,24 +95,21 @@ Result<void> ReadLive(Snapshot& snapshot, std::vector<Problem>& problems) {
 
 Result<void> ReadRecorded(const std::string& root, Snapshot& snapshot,
                           std::vector<Problem>& problems) {
-  Result<RecordedHost> host = OpenRecordedHost(root);
+  const Result<RecordedHost> host = OpenRecordedHost(root);
   if (!host) return tl::unexpected(host.error());
   snapshot.host = host->name;
-  bool has_sysfs = false;
-  for (const std::string& part : host->parts) {
-    if (part == "sysfs") {
-      has_sysfs = true;
-    } else {
-      Warn(host->folder + "/" + part + " is not read by this version");
-    }
+  const Moment& last = host->moments.back();
+  auto recording = collectors::recorded::ReadRecording(last.folder, last.errors, Clock::now());
+  if (recording.ReadNothing()) {
+    const Problem& first = recording.problems.front();
+    return Fail({"reading ", last.folder, "/", first.name, ": ", first.reason},
+                "there is nothing else in the folder that could be read");
   }
-  if (!has_sysfs) {
-    Warn(host->folder + " has no sysfs/, so that no device is known");
-    return {};
-  }
-  const KernelFiles sysfs(host->folder + "/sysfs", collectors::Links::kInsideRoot,
-                          std::move(host->errors));
-  return ReadSysfs(sysfs, false, snapshot, problems);
+  for (const std::string& assumption : recording.assumptions) Warn(assumption);
+  for (Problem& problem : recording.problems) problems.push_back(std::move(problem));
+  snapshot.devices = std::move(recording.devices);
+  for (auto& collection : recording.collections) Keep(std::move(collection), snapshot, problems);
+  return {};
 }
 
 }  // namespace

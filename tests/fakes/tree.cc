@@ -49,7 +49,9 @@ bool IsInside(std::string_view path) {
 
 Result<TreeEntry> ParseLine(std::string_view line) {
   TreeEntry entry;
-  if (line.ends_with('/')) {
+  if (line.ends_with(" <<")) {
+    entry.path = line.substr(0, line.size() - 3);
+  } else if (line.ends_with('/')) {
     entry.kind = TreeEntry::Kind::kFolder;
     entry.path = line.substr(0, line.size() - 1);
   } else if (line.ends_with(" =")) {
@@ -78,16 +80,27 @@ Result<TreeEntry> ParseLine(std::string_view line) {
   return entry;
 }
 
+// A line of the text that the last entry holds; false: it is none.
+bool TakeTextLine(std::string_view line, TreeEntry& entry) {
+  if (!line.starts_with('|') && !line.starts_with('\\')) return false;
+  entry.text += line.substr(1);
+  if (line.starts_with('|')) entry.text += '\n';
+  return true;
+}
+
 }  // namespace
 
 Result<std::vector<TreeEntry>> ParseTree(std::string_view text) {
   std::vector<TreeEntry> entries;
   int number = 0;
+  bool in_text = false;
   while (!text.empty()) {
     ++number;
     const std::size_t end = std::min(text.find('\n'), text.size());
     std::string_view line = text.substr(0, end);
     text.remove_prefix(std::min(end + 1, text.size()));
+    if (in_text && TakeTextLine(line, entries.back())) continue;
+    in_text = line.ends_with(" <<");
     while (line.ends_with(' ')) line.remove_suffix(1);
     if (line.empty() || line.starts_with('#')) continue;
     auto entry = ParseLine(line);
@@ -99,7 +112,7 @@ Result<std::vector<TreeEntry>> ParseTree(std::string_view text) {
   return entries;
 }
 
-Tree::Tree(std::string_view text) {
+Tree::Tree(std::string_view text, TreeLinks links) {
   const auto entries = ParseTree(text);
   if (!entries) Die("reading the fixture", entries.error().Text());
   const char* base = std::getenv("TEST_TMPDIR");
@@ -111,18 +124,20 @@ Tree::Tree(std::string_view text) {
     fs::create_directories(
         entry.kind == TreeEntry::Kind::kFolder ? fs::path(path) : fs::path(path).parent_path(),
         error);
-    if (!error && entry.kind == TreeEntry::Kind::kLink) fs::create_symlink(entry.text, path, error);
+    const bool link = entry.kind == TreeEntry::Kind::kLink;
+    if (!error && link && links == TreeLinks::kAsLinks) fs::create_symlink(entry.text, path, error);
     if (error) Die("making " + path, error.message());
+    if (link && links == TreeLinks::kAsText) Write(entry.path, entry.text + "\n");
     if (entry.kind == TreeEntry::Kind::kFile || entry.kind == TreeEntry::Kind::kError)
       Write(entry.path, entry.text);
     if (entry.kind == TreeEntry::Kind::kError) errors_[entry.path] = entry.error;
   }
 }
 
-Tree Tree::FromFile(const std::string& path) {
+Tree Tree::FromFile(const std::string& path, TreeLinks links) {
   std::ifstream file(path, std::ios::binary);
   if (!file.is_open()) Die("opening the fixture", path);
-  return Tree(std::string(std::istreambuf_iterator<char>(file), {}));
+  return Tree(std::string(std::istreambuf_iterator<char>(file), {}), links);
 }
 
 Tree::Tree(Tree&& other) noexcept

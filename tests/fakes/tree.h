@@ -1,4 +1,4 @@
-// A recorded sysfs as one readable text file, expanded into a temporary folder:
+// A recorded host, or its sysfs, as one readable text file, expanded into a temporary folder:
 //
 //   # the first comment says kernel, driver, source and redaction
 //   class/infiniband/mlx5_0 -> ../../devices/pci0000:3a/0000:3b:00.0/infiniband/mlx5_0
@@ -6,8 +6,13 @@
 //   devices/pci0000:3a/0000:3b:00.0/infiniband/mlx5_0/ports/1/counters/
 //   class/infiniband/mlx5_0/ports/1/counters/VL15_dropped ! EINVAL
 //
+//   ethtool-S/eth0.txt <<
+//   |NIC statistics:
+//   |     rx_packets: 12
+//
 // A value gets the newline that sysfs ends with; `path =` is an empty file, `path/` an empty
-// folder.
+// folder. Of a text after `<<` every line has a `|` before it and is kept to the last blank; after
+// a last line with a `\` in its place the file ends without a newline.
 // `!` makes a file whose read has to fail: give Errors() to whatever reads. Paths may hold blanks,
 // colons and commas.
 #pragma once
@@ -34,12 +39,15 @@ struct TreeEntry {
 // The error names the line.
 Result<std::vector<TreeEntry>> ParseTree(std::string_view text);
 
+enum class TreeLinks { kAsLinks, kAsText };  // the text is what git makes of a link without links
+
 // The folder goes away with the object. A text that does not parse or cannot be written ends the
 // test program with a sentence: no test means to go on without its fixture.
 class Tree {
  public:
-  explicit Tree(std::string_view text);
-  static Tree FromFile(const std::string& path);  // from the runfiles: "collectors/testdata/x.tree"
+  explicit Tree(std::string_view text, TreeLinks links = TreeLinks::kAsLinks);
+  // From the runfiles: "collectors/testdata/x.tree".
+  static Tree FromFile(const std::string& path, TreeLinks links = TreeLinks::kAsLinks);
   Tree(Tree&&) noexcept;
   Tree& operator=(Tree&&) = delete;
   ~Tree();

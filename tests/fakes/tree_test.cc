@@ -41,6 +41,18 @@ TEST(ParseTreeTest, KnowsEveryKindOfLine) {
                                     TreeEntry{Kind::kError, "a/bad", "", EINVAL}));
 }
 
+TEST(ParseTreeTest, TextsOfSeveralLinesAreKeptAsTheyAre) {
+  const auto entries =
+      ParseTree("a/b.txt <<\n|head:  \n|\n|# x = 1 \r\n\\cut\na/empty <<\nc <<\n|last");
+  ASSERT_TRUE(entries.has_value()) << entries.error().Text();
+  EXPECT_THAT(*entries,
+              ElementsAre(TreeEntry{Kind::kFile, "a/b.txt", "head:  \n\n# x = 1 \r\ncut", 0},
+                          TreeEntry{Kind::kFile, "a/empty", "", 0},
+                          TreeEntry{Kind::kFile, "c", "last\n", 0}));
+  EXPECT_EQ(ParseTree("|x").error().doing,
+            "line 1, '|x': neither 'path = value', 'path -> link' nor 'path ! ERROR'");
+}
+
 TEST(ParseTreeTest, FirstSeparatorSplitsTheLine) {
   const auto entries = ParseTree("a = b -> c ! d\n");
   ASSERT_TRUE(entries.has_value()) << entries.error().Text();
@@ -68,6 +80,11 @@ TEST(TreeTest, ExpandsAndGoesAway) {
     EXPECT_THAT(tree.Errors(), UnorderedElementsAre(Pair("bad", EIO)));
   }
   EXPECT_FALSE(std::filesystem::exists(root));
+}
+
+TEST(TreeTest, MakesTextOfLinks) {
+  const Tree tree("real/value = 1\nlink -> ../real\n", TreeLinks::kAsText);
+  EXPECT_EQ(Content(tree.Root() + "/link"), "../real\n");
 }
 
 TEST(TreeTest, ChangesWhileItIsRead) {

@@ -1,0 +1,166 @@
+#include "collectors/recorded/interface_ties.h"
+
+#include <algorithm>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "collectors/driver_names.h"
+#include "collectors/sysfs_text.h"
+
+namespace rdmapulse::collectors::recorded {
+namespace {
+
+std::string TextOrNothing(const KernelFiles& sysfs, const std::string& path) {
+  const auto text = sysfs.ReadText(path);
+  return text && *text ? std::string(Trim(**text)) : std::string{};
+}
+
+// A port of the switch in the NIC, which stands for a function and shares its PCI path: "pf0hpf",
+// "pf0vf3", "c1pf0sf88" (devlink-port's phys_port_name), or a driver for nothing else.
+bool IsRepresentor(const KernelFiles& sysfs, const std::string& interface,
+                   const EthtoolDriver& driver) {
+  if (driver.driver.ends_with("_rep")) return true;
+  const std::string name = TextOrNothing(sysfs, "class/net/" + interface + "/phys_port_name");
+  std::string_view port = name;
+  if (port.starts_with('c')) port.remove_prefix(std::min(port.find('p'), port.size()));
+  return port.starts_with("pf") &&
+         port.find_first_not_of("0123456789", 2) != std::string_view::npos;
+}
+
+class Finder {
+ public:
+  Finder(const KernelFiles& sysfs, const std::vector<DeviceInfo>& devices)
+      : sysfs_(sysfs), devices_(devices) {}
+
+  std::optional<Tie> Find(const std::string& interface, const EthtoolDriver& driver) const {
+    if (auto tie = ByDiscovery(interface)) return tie;
+    if (IsRepresentor(sysfs_, interface, driver)) return std::nullopt;
+    if (auto tie = ByDeviceLink(interface)) return tie;
+    return ByPci(interface, driver);
+  }
+
+  // The PCI function below an interface; empty: not known, or it has none.
+  std::string PciOf(const std::string& interface, const EthtoolDriver& driver) const {
+    const std::string path = "class/net/" + interface;
+    for (const std::string& link : {path + "/device", path}) {
+      const auto target = sysfs_.ReadLink(link);
+      if (!target || !*target) continue;
+      if (const auto address = LastPciAddress(**target); !address.empty())
+        return std::string(address);
+    }
+    return std::string(LastPciAddress(driver.bus_info));
+  }
+
+ private:
+  std::optional<Tie> ByDiscovery(const std::string& interface) const {
+    for (const DeviceInfo& device : devices_) {
+      for (const PortInfo& port : device.ports) {
+        if (port.netdev == interface) return Tie{device.name, port.port};
+      }
+    }
+    return std::nullopt;
+  }
+
+  std::optional<Tie> ByDeviceLink(const std::string& interface) const {
+    const auto names = sysfs_.List("class/net/" + interface + "/device/infiniband");
+    if (!names || !*names || (*names)->size() != 1) return std::nullopt;
+    const auto device = std::find_if(devices_.begin(), devices_.end(), [&names](const auto& d) {
+      return d.name == (*names)->front();
+    });
+    return device == devices_.end() ? std::nullopt : PortOf(*device, interface);
+  }
+
+  std::optional<Tie> ByPci(const std::string& interface, const EthtoolDriver& driver) const {
+    const std::string pci = PciOf(interface, driver);
+    const DeviceInfo* found = nullptr;
+    for (const DeviceInfo& device : devices_) {
+      if (pci.empty() || device.pci != pci) continue;
+      if (found != nullptr) return std::nullopt;
+      found = &device;
+    }
+    return found == nullptr ? std::nullopt : PortOf(*found, interface);
+  }
+
+  // Of several ports dev_port says which; it counts from 0. A port that is another's stays so.
+  std::optional<Tie> PortOf(const DeviceInfo& device, const std::string& interface) const {
+    const PortInfo* port = nullptr;
+    if (device.ports.size() == 1) {
+      port = &device.ports.front();
+    } else {
+      const auto dev_port =
+          ParseCounter(TextOrNothing(sysfs_, "class/net/" + interface + "/dev_port"));
+      if (!dev_port || !*dev_port) return std::nullopt;
+      for (const PortInfo& candidate : device.ports) {
+        if (candidate.port == **dev_port + 1) port = &candidate;
+      }
+    }
+    if (port == nullptr || (!port->netdev.empty() && port->netdev != interface))
+      return std::nullopt;
+    return Tie{device.name, port->port};
+  }
+
+  const KernelFiles& sysfs_;
+  const std::vector<DeviceInfo>& devices_;
+};
+
+// Two that claim one port leave the question open.
+void DropContested(std::map<std::string, Tie>& ties) {
+  const auto all = ties;
+  std::erase_if(ties, [&all](const auto& entry) {
+    return std::count_if(all.begin(), all.end(),
+                         [&entry](const auto& other) { return other.second == entry.second; }) > 1;
+  });
+}
+
+bool IsSoftware(std::string_view driver) { return driver == "rxe" || driver == "siw"; }
+
+// What is known must not speak against it.
+bool MayBelong(const DeviceInfo& device, const std::string& interface, const EthtoolDriver& driver,
+               const Finder& finder) {
+  if (IsSoftware(device.driver)) return true;
+  const std::string below = ShortDriverName(driver);
+  if (!below.empty() && !device.driver.empty() && below != device.driver) return false;
+  const std::string pci = finder.PciOf(interface, driver);
+  return pci.empty() || device.pci.empty() || pci == device.pci;
+}
+
+}  // namespace
+
+std::string ShortDriverName(const EthtoolDriver& driver) {
+  return DriverName({.bound = driver.driver});
+}
+
+Ties TieInterfaces(const KernelFiles& sysfs, const std::vector<DeviceInfo>& devices,
+                   const std::map<std::string, InterfaceFiles>& interfaces) {
+  const Finder finder(sysfs, devices);
+  Ties ties;
+  for (const auto& [name, files] : interfaces) {
+    if (const auto tie = finder.Find(name, files.driver)) ties.by_interface.emplace(name, *tie);
+  }
+  DropContested(ties.by_interface);
+  if (interfaces.size() != 1 || !ties.by_interface.empty()) return ties;
+
+  const DeviceInfo* owner = nullptr;
+  const PortInfo* only = nullptr;
+  for (const DeviceInfo& device : devices) {
+    for (const PortInfo& port : device.ports) {
+      if (port.link_layer != LinkLayer::kEthernet) continue;
+      if (only != nullptr) return ties;
+      owner = &device;
+      only = &port;
+    }
+  }
+  const auto& [name, files] = *interfaces.begin();
+  if (only == nullptr || !only->netdev.empty() || IsRepresentor(sysfs, name, files.driver) ||
+      !MayBelong(*owner, name, files.driver, finder))
+    return ties;
+  ties.by_interface.emplace(name, Tie{owner->name, only->port});
+  ties.assumptions.push_back(name + " is taken for the interface of " + owner->name + "/" +
+                             std::to_string(only->port) +
+                             ": there is one Ethernet port and one interface, and nothing else "
+                             "says whose it is");
+  return ties;
+}
+
+}  // namespace rdmapulse::collectors::recorded

@@ -1,0 +1,162 @@
+#include "collectors/recorded/recording.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdint>
+#include <filesystem>
+#include <iterator>
+#include <optional>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "collectors/collectors.h"
+#include "collectors/discovery.h"
+#include "collectors/kernel_files.h"
+#include "collectors/recorded/interface_files.h"
+#include "collectors/recorded/interface_ties.h"
+
+namespace rdmapulse::collectors::recorded {
+namespace {
+
+constexpr std::string_view kSysfs = "sysfs/";
+
+// `errors` counts from the folder, the reader of sysfs from folder/sysfs.
+std::map<std::string, int> UnderSysfs(const std::map<std::string, int>& errors) {
+  std::map<std::string, int> under;
+  for (const auto& [path, code] : errors) {
+    if (path.starts_with(kSysfs)) under[path.substr(kSysfs.size())] = code;
+  }
+  return under;
+}
+
+// A link in the place of sysfs/ could make this host's the recorded one's.
+bool LeadsOut(const std::string& folder) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  const fs::path top = fs::canonical(folder, error);
+  if (error) return false;
+  const fs::path sysfs = fs::canonical(folder + "/sysfs", error);
+  return !error &&
+         std::mismatch(top.begin(), top.end(), sysfs.begin(), sysfs.end()).first != top.end();
+}
+
+void ReadSysfs(const KernelFiles& sysfs, Recording& recording) {
+  if (sysfs.RootError() == ENOENT) return;  // any part may be missing
+  std::vector<Problem> problems;
+  auto devices = Discover(
+      sysfs, [](const std::string&) { return true; }, problems);
+  for (Problem& problem : problems) {
+    problem.name = "sysfs/class/infiniband/" + problem.name;
+    recording.problems.push_back(std::move(problem));
+  }
+  if (!devices) {
+    recording.problems.push_back({"sysfs/class/infiniband", devices.error().code.message()});
+    return;
+  }
+  recording.devices = std::move(*devices);
+  for (const DeviceInfo& device : recording.devices)
+    recording.collections.push_back(DeviceCollector(sysfs, device).Collect());
+}
+
+// What discovery says of the netdev of a port, for one that it did not find.
+void NamePort(const KernelFiles& sysfs, const std::string& interface, const Tie& tie,
+              std::vector<DeviceInfo>& devices) {
+  for (DeviceInfo& device : devices) {
+    for (PortInfo& port : device.ports) {
+      if (device.name != tie.device || port.port != tie.port) continue;
+      if (port.link_layer != LinkLayer::kEthernet || !port.netdev.empty()) continue;
+      port.netdev = interface;
+      const auto mtu = sysfs.ReadText("class/net/" + interface + "/mtu");
+      const auto bytes = mtu && *mtu ? ParseCounter(**mtu) : std::nullopt;
+      if (bytes && *bytes && **bytes <= UINT32_MAX)
+        port.netdev_mtu_bytes = static_cast<std::uint32_t>(**bytes);
+    }
+  }
+}
+
+void AddReading(Source source, const Reading& subject, std::optional<SourceText>& text,
+                Collection& collection) {
+  if (!text) return;
+  Reading reading = subject;
+  reading.source = source;
+  reading.values = std::move(text->values);
+  reading.problems = std::move(text->problems);
+  collection.readings.push_back(std::move(reading));
+}
+
+Collection TakeReadings(ToolFiles& files, const Ties& ties, TimePoint now) {
+  Collection collection;
+  for (auto& [name, interface] : files.interfaces) {
+    Reading subject{.netdev = name, .started = now, .finished = now};
+    if (const auto tie = ties.by_interface.find(name); tie != ties.by_interface.end()) {
+      subject.device = tie->second.device;
+      subject.port = tie->second.port;
+    }
+    AddReading(Source::kEthtool, subject, interface.ethtool, collection);
+    AddReading(Source::kEthtoolNl, subject, interface.ethtool_nl, collection);
+    AddReading(Source::kDcb, subject, interface.dcb, collection);
+  }
+  for (RdmaLinkStatistics& link : files.links) {
+    collection.readings.push_back({.source = Source::kRdmaNl,
+                                   .device = std::move(link.device),
+                                   .port = link.port,
+                                   .started = now,
+                                   .finished = now,
+                                   .values = std::move(link.values)});
+  }
+  for (const auto& [source, read] : files.sources) {
+    if (read.exists)
+      collection.statuses.push_back({.collector = std::string(Name(source)),
+                                     .success = read.success,
+                                     .duration = read.duration});
+  }
+  return collection;
+}
+
+void NoteDrivers(const ToolFiles& files, const Ties& ties, Recording& recording) {
+  for (const auto& [name, interface] : files.interfaces) {
+    std::string driver = ShortDriverName(interface.driver);
+    if (const auto tie = ties.by_interface.find(name); tie != ties.by_interface.end()) {
+      for (const DeviceInfo& device : recording.devices) {
+        if (device.name == tie->second.device) driver = device.driver;
+      }
+    }
+    if (!driver.empty()) recording.netdev_drivers[name] = std::move(driver);
+  }
+}
+
+}  // namespace
+
+bool Recording::ReadNothing() const {
+  return !problems.empty() && devices.empty() && qos.empty() &&
+         std::all_of(collections.begin(), collections.end(),
+                     [](const Collection& collection) { return collection.readings.empty(); });
+}
+
+Recording ReadRecording(const std::string& folder, const std::map<std::string, int>& errors,
+                        TimePoint now) {
+  Recording recording;
+  const bool leads_out = LeadsOut(folder);
+  if (leads_out)
+    recording.problems.push_back({"sysfs", "the link leads out of the folder; not read"});
+  const KernelFiles sysfs(leads_out ? std::string{} : folder + "/sysfs", Links::kInsideRoot,
+                          UnderSysfs(errors));
+  ReadSysfs(sysfs, recording);
+
+  const KernelFiles whole(folder, Links::kInsideRoot, errors);
+  ToolFiles files = ReadToolFiles(whole);
+  std::move(files.problems.begin(), files.problems.end(), std::back_inserter(recording.problems));
+  Ties ties = TieInterfaces(sysfs, recording.devices, files.interfaces);
+  for (const auto& [interface, tie] : ties.by_interface)
+    NamePort(sysfs, interface, tie, recording.devices);
+  NoteDrivers(files, ties, recording);
+  for (auto& [name, interface] : files.interfaces) {
+    if (interface.qos) recording.qos.push_back(std::move(*interface.qos));
+  }
+  recording.collections.push_back(TakeReadings(files, ties, now));
+  recording.assumptions = std::move(ties.assumptions);
+  return recording;
+}
+
+}  // namespace rdmapulse::collectors::recorded
