@@ -154,7 +154,7 @@ void App::Configure() {
 
 void App::Beat(TimePoint due) {
   const TimePoint now = Clock::now();
-  const TimePoint next = now + kBeat;
+  const TimePoint next = OnGrid(now + kBeat / 2, kBeat);
   lateness_.Beat(due, now, next);
   beat_timer_.expires_at(next);
   beat_timer_.async_wait([this, next](const boost::system::error_code& error) {
@@ -164,7 +164,7 @@ void App::Beat(TimePoint due) {
 
 void App::Publish() {
   store_.Publish(TakeSnapshot());
-  publish_timer_.expires_after(kPublish);
+  publish_timer_.expires_at(OnGrid(Clock::now() + kPublish / 2, kPublish));
   publish_timer_.async_wait([this](const boost::system::error_code& error) {
     if (!error) Publish();
   });

@@ -17,7 +17,7 @@ PathSchedule::PathSchedule(std::size_t ops, Duration interval, double phase, Tim
     : ops_(ops),
       slot_length_(interval / static_cast<Duration::rep>(ops)),
       start_(start + Scaled(interval, phase)),
-      due_(start_) {
+      due_(OnGrid(start_)) {
   assert(ops > 0 && slot_length_ > Duration::zero());
 }
 
@@ -27,8 +27,8 @@ void PathSchedule::Advance(TimePoint now, double jitter) {
     next = static_cast<std::uint64_t>((now - start_) / slot_length_) + 1;
   }
   slot_ = next;
-  due_ = SlotStart(slot_) + Scaled(slot_length_, kJitterShare * jitter);
-  if (due_ <= now) due_ = SlotStart(slot_);
+  due_ = OnGrid(SlotStart(slot_) + Scaled(slot_length_, kJitterShare * jitter));
+  if (due_ <= now) due_ = OnGrid(SlotStart(slot_));
 }
 
 TimePoint PathSchedule::SlotStart(std::uint64_t slot) const {

@@ -41,6 +41,22 @@ TEST(PathScheduleTest, WhatWasMissedIsNotMadeUpFor) {
   EXPECT_EQ(schedule.op(), 1U) << "slot 21 of two ops";
 }
 
+TEST(PathScheduleTest, EveryProbeIsOnTheGridThatTheProcessWakesBy) {
+  PathSchedule schedule(3, 1s, 0.1234567, kStart);
+  for (int i = 0; i < 100; ++i) {
+    EXPECT_EQ(schedule.due(), OnGrid(schedule.due()));
+    schedule.Advance(schedule.due(), i / 50.0 - 1);
+  }
+  EXPECT_LE(schedule.due() - kStart, 100 * 1s / 3 + 1s) << "rounding must not add up";
+}
+
+TEST(OnGridTest, IsTheFirstPointOfTheGridThatIsNotBefore) {
+  EXPECT_EQ(OnGrid(kStart), kStart);
+  EXPECT_EQ(OnGrid(kStart + 1ns), kStart + 10ms);
+  EXPECT_EQ(OnGrid(kStart - 1ns), kStart);
+  EXPECT_EQ(OnGrid(kStart + 1ms, 50ms), kStart + 50ms);
+}
+
 TEST(PathScheduleTest, TheNextSlotIsAlwaysInTheFuture) {
   PathSchedule schedule(1, 1s, 0, kStart);
   schedule.Advance(kStart + 900ms, -1);

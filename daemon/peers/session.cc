@@ -93,7 +93,7 @@ Result<void> Session::Send(const Message& message) {
     return {};
   }
   outbox_ += *frame;
-  StartWrite();
+  if (!reading_) StartWrite();
   return {};
 }
 
@@ -136,7 +136,10 @@ asio::awaitable<void> Session::Read([[maybe_unused]] std::shared_ptr<Session> se
     }
     if (state_ == State::kDraining) continue;  // thrown away
     reader_.Commit(count);
+    reading_ = true;
     TakeEnvelopes(Clock::now());
+    reading_ = false;
+    if (state_ != State::kClosed) StartWrite();
   }
 }
 
@@ -179,6 +182,8 @@ void Session::OnMessage(const Message& message, TimePoint now) {
   }
   if (std::holds_alternative<Ping>(body)) {
     static_cast<void>(Send({message.id, Pong{}}));  // a pong is never out of bounds
+    // Ours goes in the same segment, and the two ends keep step: half the wakes at either end.
+    if (next_ping_ - now <= timers_.ping_interval / 2) OnPingDue(now, Duration::zero());
   } else if (std::holds_alternative<Pong>(body)) {
     if (const auto rtt = liveness_.Answered(message.id, now)) owner_->OnPong(*this, *rtt, now);
   } else if (const auto* connected = std::get_if<Connected>(&body)) {
@@ -248,7 +253,8 @@ void Session::OnWake(TimePoint now, Duration late) {
 void Session::OnPingDue(TimePoint now, Duration late) {
   // A loop that was held up has not read the answers that lie in the socket: it cannot judge.
   const bool held_up = late >= timers_.ping_interval;
-  next_ping_ = now + timers_.ping_interval - (held_up ? Duration{} : late);
+  const Duration grid = timers_.ping_interval / 10;
+  next_ping_ = OnGrid(now + timers_.ping_interval - (held_up ? Duration{} : late) - grid / 2, grid);
   if (!held_up) {
     const Liveness::Verdict verdict = liveness_.Judge(now);
     if (verdict == Liveness::Verdict::kDead) return Close("it does not answer");

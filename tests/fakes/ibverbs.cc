@@ -2,6 +2,7 @@
 #include "tests/fakes/ibverbs.h"
 
 #include <sys/eventfd.h>
+#include <sys/timerfd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -251,7 +252,9 @@ ibv_comp_channel* ibv_create_comp_channel(ibv_context* handle) {
   }
   auto channel = std::make_unique<FakeChannel>();
   channel->context = context;
-  channel->fd = rdmapulse::UniqueFd(eventfd(0, EFD_SEMAPHORE | EFD_CLOEXEC));
+  channel->fd = rdmapulse::UniqueFd(
+      model.answer_after ? timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC)
+                         : eventfd(0, EFD_SEMAPHORE | EFD_CLOEXEC));
   channel->ibv.context = handle;
   channel->ibv.fd = channel->fd.get();
   return Keep(model.channels, std::move(channel));

@@ -12,6 +12,7 @@
 
 #include <infiniband/verbs.h>
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -106,6 +107,9 @@ class Ibverbs {
   void WithholdCompletions();
   void DeliverCompletions();  // what is withheld, and from now on at once
   void CompleteNextWith(ibv_wc_status status);
+  // There is no second host: any address answers, and work completes well this long after it was
+  // posted. For measuring what one end costs.
+  void AnswerForAll(std::chrono::microseconds after);
   void MoveQpsToError(const std::string& device);  // their outstanding work is flushed
 
   // --- what is there

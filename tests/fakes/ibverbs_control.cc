@@ -202,6 +202,11 @@ void Ibverbs::CompleteNextWith(ibv_wc_status status) {
   model_->next_status = status;
 }
 
+void Ibverbs::AnswerForAll(std::chrono::microseconds after) {
+  const std::lock_guard lock(model_->mutex);
+  model_->answer_after = after;
+}
+
 void Ibverbs::MoveQpsToError(const std::string& device) {
   const std::lock_guard lock(model_->mutex);
   for (const auto& [handle, qp] : model_->qps) {

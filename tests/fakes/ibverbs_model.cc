@@ -1,6 +1,7 @@
 #include "tests/fakes/ibverbs_model.h"
 
 #include <sys/eventfd.h>
+#include <sys/timerfd.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -53,6 +54,14 @@ const probes::GidEntry* GidAt(const FakePort& port, std::uint32_t index) {
 bool Covers(const FakeMr& mr, std::uint64_t address, std::uint32_t length) {
   const auto start = reinterpret_cast<std::uintptr_t>(mr.ibv.addr);
   return address >= start && address + length <= start + mr.ibv.length;
+}
+
+void ArmTimer(int fd, std::chrono::steady_clock::time_point due) {
+  const auto since_boot = due.time_since_epoch();
+  const auto seconds = std::chrono::floor<std::chrono::seconds>(since_boot);
+  itimerspec spec{};
+  spec.it_value = {.tv_sec = seconds.count(), .tv_nsec = (since_boot - seconds).count()};
+  timerfd_settime(fd, TFD_TIMER_ABSTIME, &spec, nullptr);
 }
 
 // An address that the region covers, as memory.
@@ -165,7 +174,7 @@ int Ibverbs::Model::CheckAddress(const FakeRcQp& qp, const ibv_ah_attr& address,
       }
     }
   }
-  return ETIMEDOUT;  // nobody answers
+  return answer_after ? 0 : ETIMEDOUT;  // nobody answers
 }
 
 int Ibverbs::Model::Modify(FakeRcQp& qp, const ibv_qp_attr& attr, int mask) {
@@ -220,6 +229,11 @@ int Ibverbs::Model::Post(FakeRcQp& qp, const ibv_send_wr& request) {
   }
   if (qp.state == IBV_QPS_ERR) {
     Complete(qp, work.wr_id, IBV_WC_WR_FLUSH_ERR);
+  } else if (answer_after) {
+    FakeChannel& channel = *cqs.at(qp.ibv.send_cq)->channel;
+    channel.answers.emplace_back(std::chrono::steady_clock::now() + *answer_after, &qp.ibv);
+    qp.posted.push_back(work);
+    if (channel.answers.size() == 1) ArmTimer(channel.fd.get(), channel.answers.front().first);
   } else if (withhold) {
     qp.posted.push_back(work);
   } else {
@@ -236,6 +250,21 @@ void Ibverbs::Model::DeliverAll() {
       Execute(*qp, work);
     }
   }
+}
+
+void Ibverbs::Model::AnswerDue(FakeChannel& channel) {
+  std::uint64_t expirations = 0;
+  if (read(channel.fd.get(), &expirations, sizeof expirations) < 0) return;
+  while (!channel.answers.empty() &&
+         channel.answers.front().first <= std::chrono::steady_clock::now()) {
+    const auto found = qps.find(channel.answers.front().second);
+    channel.answers.pop_front();
+    if (found == qps.end() || found->second->posted.empty()) continue;
+    const FakeWork work = found->second->posted.front();
+    found->second->posted.pop_front();
+    Execute(*found->second, work);
+  }
+  if (!channel.answers.empty()) ArmTimer(channel.fd.get(), channel.answers.front().first);
 }
 
 void Ibverbs::Model::Execute(FakeRcQp& qp, const FakeWork& work) {
@@ -274,6 +303,7 @@ const FakeRcQp* Ibverbs::Model::FindPeer(const FakeRcQp& qp) const {
 
 ibv_wc_status Ibverbs::Model::Deliver(const FakeRcQp& qp, const FakeWork& work) {
   if (!LocalAlive(qp)) return IBV_WC_LOC_QP_OP_ERR;
+  if (answer_after) return IBV_WC_SUCCESS;
   const FakeRcQp* const peer = FindPeer(qp);
   if (peer == nullptr) return IBV_WC_RETRY_EXC_ERR;
   if (peer->attr.path_mtu != qp.attr.path_mtu) return IBV_WC_REM_INV_REQ_ERR;
@@ -321,7 +351,7 @@ void Ibverbs::Model::Complete(FakeRcQp& qp, std::uint64_t wr_id, ibv_wc_status s
   if (!cq.armed || cq.channel == nullptr) return;
   cq.armed = false;
   cq.channel->events.push_back(&cq);
-  eventfd_write(cq.channel->fd.get(), 1);
+  if (!answer_after) eventfd_write(cq.channel->fd.get(), 1);
 }
 
 // A driver leaves completions of a destroyed QP in the CQ (rxe) or takes them out (mlx5): here they

@@ -4,6 +4,7 @@
 
 #include <infiniband/verbs.h>
 
+#include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
@@ -58,6 +59,8 @@ struct FakeChannel {
   FakeContext* context = nullptr;
   UniqueFd fd;  // one count an event
   std::deque<FakeCq*> events;
+  // When all are answered for, `fd` is a timer for the first of these: when, and which QP's work.
+  std::deque<std::pair<std::chrono::steady_clock::time_point, const void*>> answers;
 };
 
 struct FakeCq {
@@ -118,6 +121,8 @@ class Ibverbs::Model {
   void MoveToError(FakeRcQp& qp);
   int Post(FakeRcQp& qp, const ibv_send_wr& request);
   void DeliverAll();
+  // Completes what has become due on this channel, when all are answered for.
+  void AnswerDue(FakeChannel& channel);
   int Poll(FakeCq& cq, int max, ibv_wc* out);
 
   std::mutex mutex;
@@ -149,6 +154,7 @@ class Ibverbs::Model {
   std::map<std::string, int> waiting;
 
   bool withhold = false;
+  std::optional<std::chrono::microseconds> answer_after;
   std::optional<ibv_wc_status> next_status;
   std::vector<std::string> misuse_list;
 

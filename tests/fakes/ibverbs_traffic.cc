@@ -82,7 +82,12 @@ int ibv_get_cq_event(ibv_comp_channel* handle, ibv_cq** cq, void** cq_context) {
   FakeChannel* const channel = Known(model, model.channels, handle, "ibv_get_cq_event");
   if (channel == nullptr) return -1;
   int code = model.Enter(lock, On(*channel->context, "ibv_get_cq_event"));
-  if (code == 0) code = TakeCount(model, channel->fd, channel->events.empty(), "ibv_get_cq_event");
+  if (code == 0 && model.answer_after) {
+    model.AnswerDue(*channel);
+    code = channel->events.empty() ? EAGAIN : 0;
+  } else if (code == 0) {
+    code = TakeCount(model, channel->fd, channel->events.empty(), "ibv_get_cq_event");
+  }
   if (code != 0) {
     errno = code;
     return -1;
