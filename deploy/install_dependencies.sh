@@ -11,7 +11,7 @@ packages=(
   protobuf-compiler
   # Tests: frameworks, format, lint, fuzz, a real Prometheus with promtool, systemd-analyze.
   clang clang-format clang-tidy libbenchmark-dev libclang-rt-14-dev libgmock-dev libgtest-dev
-  prometheus systemd
+  prometheus python3-yaml systemd
   # The lab: a kernel and an emulator, what its guests hold, static libraries for its own programs.
   binutils busybox-static dash ethtool ibverbs-providers iproute2 libc-bin libc6-dev libgcc-s1
   libibverbs1 librdmacm1 libstdc++-12-dev linux-image-amd64 perftest python3 qemu-system-x86
