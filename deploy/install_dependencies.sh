@@ -9,9 +9,10 @@ packages=(
   libboost1.81-dev libboost-json1.81-dev libcli11-dev libexpected-dev libfmt-dev libibverbs-dev
   libmnl-dev libprotobuf-dev libsystemd-dev libspdlog-dev libyaml-cpp-dev prometheus-cpp-dev
   protobuf-compiler
-  # Tests: frameworks, format, lint, fuzz, a real Prometheus with promtool, systemd-analyze.
+  # Tests: frameworks, format, lint, fuzz, a real Prometheus with promtool, a real Alertmanager with
+  # amtool, a reader for the rules, systemd-analyze.
   clang clang-format clang-tidy libbenchmark-dev libclang-rt-14-dev libgmock-dev libgtest-dev
-  prometheus python3-yaml systemd
+  prometheus prometheus-alertmanager python3-yaml systemd
   # The lab: a kernel and an emulator, what its guests hold, static libraries for its own programs.
   binutils busybox-static dash ethtool ibverbs-providers iproute2 libc-bin libc6-dev libgcc-s1
   libibverbs1 librdmacm1 libstdc++-12-dev linux-image-amd64 perftest python3 qemu-system-x86

@@ -1,6 +1,7 @@
 #!/bin/bash
-# The Prometheus example, the dashboard and the documented queries: accepted by promtool, naming only
-# metrics that exist, and the dashboard with the ids that links and bookmarks rely on.
+# The Prometheus example with the rules that it names, the dashboard and the documented queries:
+# accepted by promtool, naming only metrics that exist, and the dashboard with the ids that links and
+# bookmarks rely on.
 # Usage: prometheus_test.sh GRAFANA_QUERIES.PY PROMETHEUS.YML OVERVIEW.JSON QUERIES.MD METRICS.MD
 set -euo pipefail
 
@@ -13,10 +14,11 @@ fail() {
   exit 1
 }
 
-promtool check config --lint=none "$example" >"$work/told" 2>&1 || {
+promtool check config --lint-fatal "$example" >"$work/told" 2>&1 || {
   cat "$work/told" >&2
   fail "promtool refuses $example"
 }
+grep -q 'rules found' "$work/told" || fail "$example names no rules"
 
 python3 "$queries" --check --families "$metrics" "$dashboard" "$document"
 
