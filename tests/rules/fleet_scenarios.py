@@ -20,7 +20,7 @@ def without_ecn(tor, fabric="f1"):
 
 # --- AgentMissing
 
-@scenario(interval="15s", evaluation="30s")
+@scenario(interval="15s", evaluation="1m")
 def an_agent_that_falls_silent_is_missing_after_a_minute(s):
     s.host("h1", info="1x20 stale").add("up", "1x20 0x2000")
     s.host("h2").add("up", "1x2000")
@@ -30,7 +30,7 @@ def an_agent_that_falls_silent_is_missing_after_a_minute(s):
     s.firing("140m", missing("h1"))
 
 
-@scenario(interval="15s", evaluation="30s")
+@scenario(interval="15s", evaluation="1m")
 def a_host_that_left_the_inventory_is_forgotten_after_an_hour(s):
     s.host("h1", info="1x20 stale")
     s.host("h2")

@@ -314,7 +314,7 @@ def findings_of_a_target_that_does_not_say_who_it_is_are_nobodys(s):
     s.firing("40s")
 
 
-@scenario()
+@scenario(interval="5s")
 def a_healthy_fleet_is_quiet(s):
     for number in range(1, 9):
         host = s.host(f"h{number}", f"t{number % 4}")
@@ -323,5 +323,5 @@ def a_healthy_fleet_is_quiet(s):
         pausing(host, "0.04x1000", direction="rx")
         for condition in ("storm_source", "egress_blocked"):
             host.finding(condition, "0x1000", device="mlx5_0", port="1", priority="3")
-    for at in ("10s", "60s", "900s"):
+    for at in ("10s", "60s", "300s"):
         s.firing(at)
