@@ -18,7 +18,7 @@ bool SamePorts(const DeviceInfo& a, const DeviceInfo& b) {
 CollectionLoop::DeviceWorker::DeviceWorker(boost::asio::io_context& loop,
                                            const collectors::KernelFiles& sysfs,
                                            const DeviceInfo& device)
-    : pool(loop, 1),
+    : pool(loop, 1, Urgency::kBackground),
       info(device),
       collector(std::make_unique<collectors::DeviceCollector>(sysfs, device)) {}
 
@@ -28,8 +28,8 @@ CollectionLoop::CollectionLoop(boost::asio::io_context& loop, const std::string&
       sysfs_(sysfs_root),
       handlers_(std::move(handlers)),
       timer_(loop),
-      discovery_pool_(loop, 1),
-      netdev_pool_(loop, 1) {}
+      discovery_pool_(loop, 1, Urgency::kBackground),
+      netdev_pool_(loop, 1, Urgency::kBackground) {}
 
 void CollectionLoop::Configure(Duration interval, collectors::DeviceFilter wanted) {
   interval_ = interval;

@@ -9,22 +9,31 @@
 #include <cstddef>
 #include <utility>
 
+#include "daemon/base/background.h"
+
 namespace rdmapulse {
+
+// kBackground: the loop runs first. For what is much work and in no hurry.
+enum class Urgency { kNormal, kBackground };
 
 class BlockingPool {
  public:
-  BlockingPool(boost::asio::io_context& loop, std::size_t threads) : loop_(loop), pool_(threads) {}
+  BlockingPool(boost::asio::io_context& loop, std::size_t threads,
+               Urgency urgency = Urgency::kNormal)
+      : loop_(loop), urgency_(urgency), pool_(threads) {}
 
   // `work()` runs on a thread of the pool; `done(result)` on the loop, which does not end before.
   template <typename Work, typename Done>
   void Run(Work work, Done done) {
-    boost::asio::post(pool_, [&loop = loop_, guard = boost::asio::make_work_guard(loop_),
-                              work = std::move(work), done = std::move(done)]() mutable {
-      auto result = work();
-      boost::asio::post(loop, [done = std::move(done), result = std::move(result)]() mutable {
-        done(std::move(result));
-      });
-    });
+    boost::asio::post(
+        pool_, [&loop = loop_, guard = boost::asio::make_work_guard(loop_), urgency = urgency_,
+                work = std::move(work), done = std::move(done)]() mutable {
+          if (urgency == Urgency::kBackground) YieldToTheLoop();
+          auto result = work();
+          boost::asio::post(loop, [done = std::move(done), result = std::move(result)]() mutable {
+            done(std::move(result));
+          });
+        });
   }
 
   // Waits for what runs; what has not begun is dropped.
@@ -35,6 +44,7 @@ class BlockingPool {
 
  private:
   boost::asio::io_context& loop_;
+  Urgency urgency_;
   boost::asio::thread_pool pool_;
 };
 

@@ -16,6 +16,7 @@
 #include <thread>
 #include <utility>
 
+#include "daemon/base/background.h"
 #include "daemon/http/access.h"
 #include "daemon/http/listeners.h"
 #include "daemon/http/session.h"
@@ -108,6 +109,7 @@ void Server::Impl::Start() {
 
 void Server::Impl::RunThread() {
   pthread_setname_np(pthread_self(), "http");
+  YieldToTheLoop();
   // Signals are the loop's business.
   sigset_t all{};
   sigfillset(&all);

@@ -122,12 +122,15 @@ def cost(options, folder):
         exporter = subprocess.Popen(
             [shutil.which("prometheus-node-exporter"), f"--web.listen-address=127.0.0.1:{exporter_port}"],
             stderr=subprocess.DEVNULL)
+        # As often as the daemon would if it woke for every probe's posting.
+        bare = subprocess.Popen([options.bin / "tests/bench/fleet/bare_wakes", str(2 * options.peers)])
         try:
             daemon.wait_probing(2 * options.peers)
             time.sleep(5)
             watched = {"rdmapulsed": (daemon.hub.pid, daemon.http),
                        "node_exporter": (exporter.pid, exporter_port)}
             before = {name: cpu_seconds(pid) for name, (pid, _) in watched.items()}
+            bare_before = cpu_seconds(bare.pid)
             started = time.monotonic()
             while time.monotonic() - started < options.seconds:
                 time.sleep(15)
@@ -137,9 +140,12 @@ def cost(options, folder):
             for name, (pid, _) in watched.items():
                 print(f"{name:14} {(cpu_seconds(pid) - before[name]) / took:7.2%} of a core, "
                       f"RSS {rss_mib(pid):5.1f} MiB, {series[name]} series")
+            print(f"a process that only wakes {2 * options.peers} times a second "
+                  f"{(cpu_seconds(bare.pid) - bare_before) / took:.2%} of a core")
         finally:
-            exporter.terminate()
-            exporter.wait()
+            for process in (exporter, bare):
+                process.terminate()
+                process.wait()
 
 
 def percentiles(daemon, count):
@@ -177,9 +183,8 @@ class Scraping:
 
 def disturbance(options, folder):
     """Round trips with and without ten scrapes of 10,000 series a second, in turn."""
-    devices = 10
-    with Daemon(options, folder, 1, devices, 1000, "collect: {series_max: 20000}") as daemon:
-        daemon.wait_probing(2)
+    with Daemon(options, folder, 100, 1, 15, "budget: {probes_per_second_per_nic: 1000}") as daemon:
+        daemon.wait_probing(200)
         percentiles(daemon, 200)
         quiet, scraped = [], []
         for number in range(options.runs):

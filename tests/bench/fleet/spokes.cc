@@ -1,7 +1,6 @@
 // The other ends of many control sessions in one process: each has an address of its own
 // (127.1.0.1, 127.1.0.2, …), accepts every path that is asked for, and probes nothing.
 #include <arpa/inet.h>
-
 #include <spdlog/spdlog.h>
 
 #include <CLI/CLI.hpp>

@@ -1,0 +1,10 @@
+// Threads that give way to the loop, which measures time.
+#pragma once
+
+namespace rdmapulse {
+
+// Raises the nice value of the calling thread by 10 (setpriority(2) on Linux is per thread), the
+// first time that it is called on it. Where that is forbidden, nothing happens.
+void YieldToTheLoop();
+
+}  // namespace rdmapulse
