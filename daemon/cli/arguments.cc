@@ -17,6 +17,7 @@ constexpr double kIntervalSecondsMax = 3600;
 // Every option of every command; which command was named decides which of them count.
 struct Options {
   ScrapeCommand scrape;
+  ReplayCommand replay;
   PortsCommand ports;
   PeersCommand peers;
   StatusCommand status;
@@ -76,6 +77,13 @@ void Declare(CLI::App& app, Options& options) {
       ->add_option("--root", options.scrape.root,
                    "Read a recorded host (DIR/sysfs/, DIR/ethtool-S/, …) instead")
       ->type_name("DIR");
+
+  CLI::App* const replay = AddCommand(
+      app, "replay", "Run the detectors over a recorded trace, on its own clock; no daemon");
+  replay->add_option("DIR", options.replay.folder, "Holds hosts.csv[.gz] and probes.csv[.gz]")
+      ->type_name("")
+      ->required();
+  replay->add_flag("--json", options.replay.json, "Print one JSON object a transition");
 
   AddDaemonOptions(
       *AddCommand(app, "ports", "The host's RDMA ports, and the GID each is probed by"),
@@ -152,6 +160,7 @@ Command CheckProbe(Options& options) {
 
 Command Checked(const CLI::App& app, Options& options) {
   const std::string name = Chosen(app)->get_name();
+  if (name == "replay") return options.replay;
   if (name == "ports") return options.ports;
   if (name == "peers") return options.peers;
   if (name == "status") return CheckStatus(options);
@@ -180,7 +189,7 @@ Command ParseArguments(int argc, const char* const* argv) {
     const CLI::App* const command = Chosen(app);
     if (command != nullptr) return UsageError(command->get_name(), Unexpected(error));
     if (argc < 2)
-      return UsageError("", "a command is missing: scrape, ports, peers, status, probe");
+      return UsageError("", "a command is missing: scrape, replay, ports, peers, status, probe");
     return UsageError("", fmt::format("there is no option \"{}\" before a command", argv[1]));
   }
 }

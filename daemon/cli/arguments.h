@@ -29,6 +29,13 @@ struct ScrapeCommand {
   bool operator==(const ScrapeCommand&) const = default;
 };
 
+struct ReplayCommand {
+  std::string folder;  // a trace (design.md 5.3)
+  bool json = false;
+
+  bool operator==(const ReplayCommand&) const = default;
+};
+
 struct PortsCommand {
   Daemon daemon = {};
 
@@ -66,8 +73,8 @@ struct Finished {
   bool operator==(const Finished&) const = default;
 };
 
-using Command =
-    std::variant<Finished, ScrapeCommand, PortsCommand, PeersCommand, StatusCommand, ProbeCommand>;
+using Command = std::variant<Finished, ScrapeCommand, ReplayCommand, PortsCommand, PeersCommand,
+                             StatusCommand, ProbeCommand>;
 
 Command ParseArguments(int argc, const char* const* argv);
 

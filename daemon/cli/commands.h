@@ -8,6 +8,7 @@
 namespace rdmapulse::cli {
 
 Result<int> Run(const ScrapeCommand& command);
+Result<int> Run(const ReplayCommand& command);
 Result<int> Run(const PortsCommand& command);
 Result<int> Run(const PeersCommand& command);
 Result<int> Run(const StatusCommand& command);

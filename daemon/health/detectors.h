@@ -1,0 +1,127 @@
+// The rules, one function a condition: what is remembered of a subject in, a judgement out. Each is
+// asked at every tick; what it must remember itself is in a struct of its own. Pure.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "config/health_settings.h"
+#include "daemon/health/bins.h"
+#include "daemon/health/judgement.h"
+#include "daemon/health/port_history.h"
+#include "daemon/health/probe_book.h"
+
+namespace rdmapulse::health {
+
+struct Context {
+  const config::HealthSettings& settings;
+  const ProbeBook& probes;
+  Time now{};
+  bool whole = false;      // moments of a recorded host
+  bool self_late = false;  // our own loop was late in this tick
+};
+
+// What the probes over a port say of it now.
+struct PortProbes {
+  ProbeBook::ClassNow lossless;
+  ProbeBook::ClassNow control;
+
+  bool OneClassOnly() const { return lossless.bad_peers > 0 && control.good_peers > 0; }
+  bool AllLosslessBad() const { return lossless.peers > 0 && lossless.bad_peers == lossless.peers; }
+};
+PortProbes ProbesOver(const PortHistory& port, const Context& context);
+// The weights and the fact that they bring to a verdict about pauses.
+void WeighProbes(const PortProbes& probes, const PriorityView& view, const Context& context,
+                 Judgement& judgement);
+// The share of line that is ACKs (64 bytes for a packet of 1 KiB or more) and CNPs of what goes the
+// other way; they leave and enter on their own, pause or not.
+inline constexpr double kAckShare = 0.10;
+
+// storm.cc
+struct PauseMemory {
+  Time storm_error = Time::min();
+  Time storm_warning = Time::min();
+  std::uint64_t storm_errors = 0;  // of this incident
+  std::deque<Time> storms{};       // when each began, of the last hour
+  bool storming = false;
+  std::optional<Time> blocked_since{};
+  bool blocked_with_demand = false;
+  bool blocked_leaking = false;  // ACKs leave
+  Time sent = Time::min();       // more than ACKs
+};
+Judgement JudgeStorm(const PriorityView& view, const Context& context, std::uint64_t new_warnings,
+                     std::uint64_t new_errors, PauseMemory& memory);
+// blocked.cc
+// Also remembers since when; JudgeDeadlock goes by that.
+Judgement JudgeBlocked(const PriorityView& view, const Context& context, PauseMemory& memory);
+Judgement JudgeDeadlock(const PriorityView& view, const Context& context,
+                        const PauseMemory& memory);
+
+// watchdog.cc
+struct WatchdogMemory {
+  std::optional<Time> block_start{};
+  Time block_end = Time::min();
+  Time block_length{};
+  bool counted = true;  // this block has been followed by loss, or was too long to be one
+  std::deque<Time> cuts{};
+};
+Judgement JudgeWatchdog(const PriorityView& view, const Context& context, WatchdogMemory& memory);
+
+// receiver.cc
+Judgement JudgeSlowReceiver(const PriorityView& view, const Context& context);
+Judgement JudgeRnr(const PriorityView& view, const Context& context);
+
+// congestion.cc
+struct CongestionMemory {
+  std::optional<Time> rtt_high_since{};
+};
+Judgement JudgeCongestion(const PriorityView& view, const Context& context,
+                          CongestionMemory& memory);
+struct VictimMemory {
+  std::optional<Time> high_since{};
+  std::optional<Time> low_since{};
+};
+Judgement JudgeVictim(const PriorityView& view, const Context& context, VictimMemory& memory);
+
+// loss.cc
+struct LossMemory {
+  EventBins<4> bins{std::chrono::seconds(10), 12};
+  double timeouts = 0;       // of the times when no peer was in trouble
+  double timeouts_seen = 0;  // as they stand
+  double exceeded_seen = 0;
+  double exceeded_count = 0;
+  Time exceeded = Time::min();
+};
+Judgement JudgeLoss(const PriorityView& view, const Context& context, LossMemory& memory);
+Judgement JudgeIwarp(const PriorityView& view, const Context& context);
+// Of one peer's paths in one class, from probes alone.
+Judgement JudgePathLoss(const std::string& peer, ProbeClass traffic_class, const Context& context);
+
+// link.cc
+Judgement JudgeLinkDown(const PortHistory& port, const Context& context);
+Judgement JudgeLinkFlap(const PortHistory& port, const Context& context);
+Judgement JudgeDeviceLost(const PortHistory& port, const Context& context);
+struct OpticsMemory {
+  EventBins<2> bins{std::chrono::minutes(10), 145};
+};
+Judgement JudgeOptics(const PortHistory& port, const Context& context, OpticsMemory& memory);
+Judgement JudgeConfig(const PortHistory& port, const Context& context, bool hurts);
+struct CreditMemory {
+  double full_scale = 0;       // ticks per second, seen while data waited and none went
+  std::deque<double> usual{};  // ticks per second of 10 s bins, the last hour
+  Time bin = Time::min();
+  std::optional<Time> high_since{};
+  std::optional<Time> low_since{};
+};
+Judgement JudgeCredit(const PriorityView& view, const Context& context, CreditMemory& memory);
+
+// peer.cc
+Judgement JudgePeerDown(const std::string& peer, const Context& context);
+Judgement JudgePeerOverloaded(const std::string& peer, const Context& context);
+Judgement JudgeAgentRestart(const std::string& peer, const Context& context);
+
+}  // namespace rdmapulse::health

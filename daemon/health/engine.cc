@@ -1,0 +1,278 @@
+#include "daemon/health/engine.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace rdmapulse::health {
+namespace {
+
+using namespace std::chrono_literals;
+
+// What our being late spoils: probes that were under way then come back a little later.
+constexpr Time kLateAfterwards = 1s;
+constexpr double kStormDuty = 0.5;
+
+bool IsAbsence(const Judgement& judgement) {
+  return judgement.signs != Signs::kSuspect && judgement.signs != Signs::kActive;
+}
+
+}  // namespace
+
+Engine::Engine(std::string host, const config::HealthSettings& settings, Source source)
+    : host_(std::move(host)), settings_(settings), source_(source), probes_(settings_) {}
+
+void Engine::Add(const PortSample& sample) {
+  if (!started_) started_ = sample.time;
+  std::unique_ptr<PortState>& port = ports_[sample.port];
+  if (!port) {
+    port = std::make_unique<PortState>();
+    port->history.name = sample.port;
+  }
+  port->history.Add(sample, settings_.lossless_priority);
+}
+
+void Engine::Add(const HostSample& sample) { TakeHost(sample); }
+
+void Engine::Add(const ProbePosted& posted) {
+  if (!started_) started_ = posted.time;
+  waiting_.emplace_back(posted);
+}
+
+void Engine::Add(const ProbeResult& result) { waiting_.emplace_back(result); }
+
+void Engine::Add(const PeerSample& sample) {
+  if (!started_) started_ = sample.time;
+  peers_.try_emplace(sample.peer);
+  probes_.Add(sample);
+}
+
+void Engine::TakeHost(const HostSample& sample) {
+  if (!started_) started_ = sample.time;
+  if (sample.maintenance) maintenance_ = *sample.maintenance;
+  if (sample.epoch) {
+    if (epoch_ && *epoch_ != *sample.epoch) started_ = sample.time;
+    epoch_ = sample.epoch;
+  }
+  if (sample.loop_late && *sample.loop_late > settings_.loop_late) {
+    late_until_ = sample.time + kLateAfterwards;
+  }
+}
+
+// Counters of the port that the probe left by; absent where the driver does not count them.
+std::optional<bool> Engine::RetransmitsGrew(const ProbeResult& result) const {
+  for (const auto& [name, port] : ports_) {
+    if (result.path.local != PortName{} && result.path.local != name) continue;
+    const SignalHistory& priority =
+        port->history.priorities[settings_.lossless_priority % kPriorityCount];
+    const Span span{result.time, result.time - result.posted};
+    std::optional<bool> grew;
+    for (const Signal signal : {Signal::kRetransmitTimeout, Signal::kAdaptiveRetransmission}) {
+      const auto grown = priority.Over(signal, span);
+      if (grown) grew = grew.value_or(false) || grown->amount > 0;
+    }
+    if (grew) return grew;
+  }
+  return std::nullopt;
+}
+
+void Engine::TakeProbes() {
+  for (const auto& event : waiting_) {
+    if (const auto* const posted = std::get_if<ProbePosted>(&event)) {
+      peers_.try_emplace(posted->path.peer);
+      probes_.Add(*posted);
+      continue;
+    }
+    const ProbeResult& result = std::get<ProbeResult>(event);
+    peers_.try_emplace(result.path.peer);
+    const bool late = result.rtt && *result.rtt > settings_.probe_deadline;
+    probes_.Add(result, late && !result.outcome ? RetransmitsGrew(result) : std::nullopt,
+                result.time <= late_until_);
+  }
+  waiting_.clear();
+}
+
+bool Engine::Steady(const PortHistory& port) const {
+  if (port.up && !*port.up) return false;
+  return port.changed == Time::min() || now_ - port.changed >= settings_.link.steady;
+}
+
+// A NIC counts its storms by port; the priority is the one that pauses.
+std::uint32_t Engine::StormPriority(const PortState& port) const {
+  const std::uint32_t usual = settings_.lossless_priority % kPriorityCount;
+  std::uint32_t loudest = usual;
+  double duty = kStormDuty;
+  for (std::uint32_t i = 0; i < kPriorityCount; ++i) {
+    if (!port.history.known[i]) continue;
+    const PriorityView view{port.history, port.history.priorities[i], i, now_};
+    const auto now = view.DutyOver(Direction::kTx, view.Last(500ms));
+    if (!now || now->value < duty || (i != usual && now->value == duty)) continue;
+    loudest = i;
+    duty = now->value;
+  }
+  return loudest;
+}
+
+void Engine::Step(Tracked& tracked, Condition condition, Judgement judgement,
+                  const Context& context) {
+  const ConditionInfo& info = Info(condition);
+  if (maintenance_) {
+    judgement = {};
+    judgement.signs = Signs::kClear;
+  } else if (info.guarded && judgement.signs == Signs::kActive && !context.whole &&
+             now_ - started_.value_or(now_) < settings_.start_grace) {
+    judgement.signs = Signs::kSuspect;
+  }
+  // Nothing was, nothing is: the most frequent case.
+  if (tracked.machine.state() == State::kOk && IsAbsence(judgement)) return;
+  if (tracked.machine.Step(now_, judgement, info, settings_)) {
+    tracked.pending = true;
+    tracked.changed = now_;
+  }
+  tracked.signs = judgement.signs;
+  if (!IsAbsence(judgement)) tracked.judgement = std::move(judgement);
+}
+
+void Engine::JudgePriority(PortState& port, std::uint32_t number, const Context& context) {
+  std::unique_ptr<PriorityState>& state = port.priorities[number];
+  if (!state) state = std::make_unique<PriorityState>();
+  const PortHistory& history = port.history;
+  const PriorityView view{history,      history.priorities[number], number, now_, history.changed,
+                          context.whole};
+  const auto step = [this, &state, &context](Condition condition, Judgement judgement) {
+    Step(state->conditions[static_cast<std::size_t>(condition)], condition, std::move(judgement),
+         context);
+  };
+  const bool steady = Steady(history);
+  // Remembers what was counted, also while nothing may be said.
+  Judgement loss = JudgeLoss(view, context, state->loss);
+  if (!steady) {
+    state->pause.blocked_since.reset();
+    state->watchdog = {};
+    return;
+  }
+  const std::uint64_t warnings = history.port.Newest(Signal::kStormWarnings, now_);
+  const std::uint64_t errors = history.port.Newest(Signal::kStormErrors, now_);
+  const bool mine = (warnings + errors) > 0 && StormPriority(port) == number;
+  step(Condition::kStormSource,
+       JudgeStorm(view, context, mine ? warnings : 0, mine ? errors : 0, state->pause));
+  step(Condition::kEgressBlocked, JudgeBlocked(view, context, state->pause));
+  step(Condition::kDeadlockCandidate, JudgeDeadlock(view, context, state->pause));
+  step(Condition::kWatchdogCut, JudgeWatchdog(view, context, state->watchdog));
+  Judgement slow_receiver = JudgeSlowReceiver(view, context);
+  // Before a storm ends it drains a little, and its pauses are in the window for long.
+  const auto& storm = state->conditions[static_cast<std::size_t>(Condition::kStormSource)];
+  if (storm.machine.state() == State::kActive || storm.machine.state() == State::kClearing) {
+    slow_receiver.signs = Signs::kNone;
+  }
+  step(Condition::kSlowReceiver, std::move(slow_receiver));
+  step(Condition::kRnrStarved, JudgeRnr(view, context));
+  const bool lossless = number == settings_.lossless_priority;
+  step(lossless ? Condition::kLosslessLoss : Condition::kPathLoss, std::move(loss));
+  Judgement congestion = JudgeCongestion(view, context, state->congestion);
+  // What a slow receiver's senders feel comes back to it as marks (2.2).
+  const auto& slow = state->conditions[static_cast<std::size_t>(Condition::kSlowReceiver)];
+  if (slow.machine.state() == State::kActive && congestion.signs == Signs::kActive) {
+    congestion.signs = Signs::kNone;
+  }
+  step(Condition::kCongestion, std::move(congestion));
+  if (!lossless) return;
+  step(Condition::kHolVictim, JudgeVictim(view, context, state->victim));
+  step(Condition::kIwarpRetx, JudgeIwarp(view, context));
+  step(Condition::kIbCredit, JudgeCredit(view, context, state->credit));
+}
+
+void Engine::JudgePort(PortState& port, const Context& context) {
+  const auto step = [this, &port, &context](Condition condition, Judgement judgement) {
+    Step(port.conditions[static_cast<std::size_t>(condition)], condition, std::move(judgement),
+         context);
+  };
+  step(Condition::kLinkDown, JudgeLinkDown(port.history, context));
+  step(Condition::kLinkFlap, JudgeLinkFlap(port.history, context));
+  step(Condition::kDeviceLost, JudgeDeviceLost(port.history, context));
+  step(Condition::kOptics, JudgeOptics(port.history, context, port.optics));
+  bool hurts = false;
+  for (std::uint32_t i = 0; i < kPriorityCount; ++i) {
+    if (!port.history.known[i]) continue;
+    JudgePriority(port, i, context);
+    const Conditions& conditions = port.priorities[i]->conditions;
+    for (const Condition pain :
+         {Condition::kStormSource, Condition::kEgressBlocked, Condition::kLosslessLoss}) {
+      hurts = hurts || conditions[static_cast<std::size_t>(pain)].machine.state() == State::kActive;
+    }
+  }
+  step(Condition::kConfig, JudgeConfig(port.history, context, hurts));
+  WatchFast(port, context);
+}
+
+void Engine::JudgePeers(const Context& context) {
+  for (auto& [name, peer] : peers_) {
+    const auto step = [this, &peer = peer, &context](Condition condition, Judgement judgement) {
+      Step(peer.conditions[static_cast<std::size_t>(condition)], condition, std::move(judgement),
+           context);
+    };
+    step(Condition::kPeerDown, JudgePeerDown(name, context));
+    step(Condition::kPeerOverloaded, JudgePeerOverloaded(name, context));
+    step(Condition::kAgentRestart, JudgeAgentRestart(name, context));
+    for (const ProbeClass traffic_class : {ProbeClass::kLossless, ProbeClass::kControl}) {
+      Tracked& tracked = peer.classes[static_cast<std::size_t>(traffic_class)]
+                                     [static_cast<std::size_t>(Condition::kPathLoss)];
+      Step(tracked, Condition::kPathLoss, JudgePathLoss(name, traffic_class, context), context);
+    }
+  }
+}
+
+void Engine::WatchFast(PortState& port, const Context& context) const {
+  bool smells = probes_.last_bad() != Time::min() && now_ - probes_.last_bad() < Time(1s);
+  smells = smells || port.history.port.Newest(Signal::kStormWarnings, now_) > 0 ||
+           port.history.port.Newest(Signal::kStormErrors, now_) > 0;
+  for (std::uint32_t i = 0; i < kPriorityCount && !smells; ++i) {
+    if (!port.history.known[i]) continue;
+    const PriorityView view{port.history, port.history.priorities[i], i, now_};
+    for (const Direction direction : {Direction::kRx, Direction::kTx}) {
+      const auto duty = view.DutyOver(direction, view.Last(Time(1)));
+      smells = smells || (duty && duty->value >= settings_.fast_duty);
+    }
+    if (port.priorities[i]) smells = smells || port.priorities[i]->credit.high_since.has_value();
+  }
+  if (!smells && !probes_.empty()) {
+    smells = ProbesOver(port.history, context).lossless.oldest > settings_.probe_deadline;
+  }
+  if (smells) port.fast_until = now_ + settings_.fast_lane;
+}
+
+std::vector<Finding> Engine::Evaluate(Time now) {
+  now_ = now;
+  TakeProbes();
+  const Context context{settings_, probes_, now, source_ == Source::kMoments, now <= late_until_};
+  for (auto& [name, port] : ports_) JudgePort(*port, context);
+  JudgePeers(context);
+
+  std::vector<Finding> changed;
+  const std::vector<Open> open = AllOpen(true);
+  for (const Open& one : open) {
+    Tracked& tracked = *one.tracked;
+    // Also when what explained it has gone and it stands for itself again.
+    if (!tracked.pending &&
+        (tracked.machine.state() != State::kActive || tracked.signs != Signs::kActive))
+      continue;
+    if (!tracked.pending && tracked.announced >= tracked.machine.severity()) continue;
+    Finding finding = Make(one, open);
+    if (!tracked.pending && finding.severity <= tracked.announced) continue;
+    if (tracked.machine.state() == State::kActive) tracked.changed = now;
+    finding.time = now;
+    tracked.announced = finding.severity;
+    tracked.pending = false;
+    changed.push_back(std::move(finding));
+  }
+  return changed;
+}
+
+std::vector<PortName> Engine::FastPorts(Time now) const {
+  std::vector<PortName> fast;
+  for (const auto& [name, port] : ports_) {
+    if (port->fast_until >= now) fast.push_back(name);
+  }
+  return fast;
+}
+
+}  // namespace rdmapulse::health

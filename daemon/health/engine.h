@@ -1,0 +1,129 @@
+// The detectors of one host. Samples, probes and sessions go in, transitions come out; the caller
+// says what time it is, and nothing is read or written. One thread.
+//
+//   for every reading:   engine.Add(PortSample) once a port and once a priority; Add(HostSample)
+//   for every probe:     engine.Add(ProbePosted), later engine.Add(ProbeResult)
+//   for every session:   engine.Add(PeerSample) when it comes, goes or has a new epoch
+//   after each reading:  for (const Finding& f : engine.Evaluate(now)) → journal, API, metrics
+//   then:                engine.FastPorts(now) → sample these each 100 ms; engine.Findings() → API
+//
+// Inputs of one kind come in order of time. Everything is deterministic: the same inputs give the
+// same findings with the same ids.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "config/health_settings.h"
+#include "daemon/health/detectors.h"
+#include "daemon/health/finding.h"
+#include "daemon/health/state_machine.h"
+
+namespace rdmapulse::health {
+
+class Engine {
+ public:
+  enum class Source {
+    kContinuous,  // the daemon, or a trace
+    kMoments,     // a recorded host's t0/, t1/, …: a mean stands for all that lies between
+  };
+
+  Engine(std::string host, const config::HealthSettings& settings,
+         Source source = Source::kContinuous);
+  Engine(Engine&&) = delete;
+
+  void Add(const PortSample& sample);
+  void Add(const HostSample& sample);
+  void Add(const ProbePosted& posted);
+  void Add(const ProbeResult& result);
+  void Add(const PeerSample& sample);
+
+  // Everything of up to `now` has been added. Returns what changed: the finding in its new state,
+  // or with a higher severity than was said before.
+  std::vector<Finding> Evaluate(Time now);
+
+  // Suspect, active and clearing ones, as they were at the last Evaluate.
+  std::vector<Finding> Findings() const;
+
+  // Something smells: these ports should be sampled every 100 ms for now.
+  std::vector<PortName> FastPorts(Time now) const;
+
+ private:
+  // One condition of one subject.
+  struct Tracked {
+    StateMachine machine;
+    Judgement judgement;            // the newest that showed signs
+    Signs signs = Signs::kUnknown;  // the newest
+    Severity announced = Severity::kInfo;
+    Time changed{};
+    bool pending = false;  // to be reported
+  };
+  using Conditions = std::array<Tracked, kConditionCount>;
+
+  struct PriorityState {
+    PauseMemory pause;
+    WatchdogMemory watchdog;
+    CongestionMemory congestion;
+    VictimMemory victim;
+    LossMemory loss;
+    CreditMemory credit;
+    Conditions conditions;
+  };
+  struct PortState {
+    PortHistory history;
+    std::array<std::unique_ptr<PriorityState>, kPriorityCount> priorities;
+    OpticsMemory optics;
+    Conditions conditions;
+    Time fast_until = Time::min();
+  };
+  struct PeerState {
+    Conditions conditions;
+    std::array<Conditions, 2> classes;  // by ProbeClass
+  };
+  // A tracked condition that is not ok, with its subject.
+  struct Open {
+    Condition condition;
+    Subject subject;
+    Tracked* tracked;
+  };
+
+  void TakeHost(const HostSample& sample);
+  void TakeProbes();
+  std::optional<bool> RetransmitsGrew(const ProbeResult& result) const;
+  void JudgePort(PortState& port, const Context& context);
+  void JudgePriority(PortState& port, std::uint32_t number, const Context& context);
+  void JudgePeers(const Context& context);
+  void Step(Tracked& tracked, Condition condition, Judgement judgement, const Context& context);
+  void WatchFast(PortState& port, const Context& context) const;
+  bool Steady(const PortHistory& port) const;
+  std::uint32_t StormPriority(const PortState& port) const;
+
+  // findings.cc
+  std::vector<Open> AllOpen(bool pending_too) const;
+  Finding Make(const Open& open, const std::vector<Open>& all) const;
+  std::optional<std::string> ExplainedBy(const Open& open, const std::vector<Open>& all) const;
+  std::string Id(const Open& open) const;
+  AlsoHit Hit(const Open& open, const std::vector<Open>& all) const;
+
+  const std::string host_;
+  const config::HealthSettings settings_;
+  const Source source_;
+  ProbeBook probes_;
+  std::map<PortName, std::unique_ptr<PortState>> ports_;
+  std::map<std::string, PeerState> peers_;
+  std::vector<std::variant<ProbePosted, ProbeResult>> waiting_;
+  std::optional<Time> started_;
+  Time now_{};
+  std::optional<std::uint64_t> epoch_;
+  bool maintenance_ = false;
+  Time late_until_ = Time::min();
+};
+
+}  // namespace rdmapulse::health

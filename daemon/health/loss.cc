@@ -1,0 +1,330 @@
+// lossless_loss, path_loss, iwarp_retx: what did not arrive, by counters and by probes.
+#include <algorithm>
+#include <set>
+
+#include "daemon/health/detectors.h"
+
+namespace rdmapulse::health {
+namespace {
+
+using namespace std::chrono_literals;
+using enum Unit;
+
+constexpr std::size_t kWindowBins = 6;
+// A peer that went away is the reason of timeouts for so long: retries of applications end by then.
+constexpr Time kPeerTrouble = 60s;
+
+// Columns of LossMemory::bins.
+enum Column : std::size_t { kGaps, kReceived, kResent, kSent };
+
+double Total(const SignalHistory& history, std::initializer_list<Signal> signals) {
+  double sum = 0;
+  for (const Signal signal : signals) sum += static_cast<double>(history.Total(signal));
+  return sum;
+}
+
+// Packets, from what is counted best; always the same source for one port.
+double PacketTotal(const PriorityView& view, std::array<Signal, 4> best) {
+  const double mtu = view.port.mtu.value_or(kMtuUnknown);
+  if (view.priority.Has(best[0])) return Total(view.priority, {best[0]});
+  if (view.port.port.Has(best[1])) return Total(view.port.port, {best[1]});
+  if (view.priority.Has(best[2])) return Total(view.priority, {best[2]}) / mtu;
+  return Total(view.port.port, {best[3]}) / mtu;
+}
+
+bool CountsLoss(const PriorityView& view) {
+  for (const Signal signal :
+       {Signal::kOutOfSequence, Signal::kPacketSequenceError, Signal::kImpliedNak,
+        Signal::kRetransmitTimeout, Signal::kRetriesExceeded, Signal::kPrioDiscards,
+        Signal::kPrioBufferDiscards, Signal::kPrioCongestionDiscards, Signal::kRoceDiscards}) {
+    if (view.priority.Has(signal)) return true;
+  }
+  return false;
+}
+
+// Timeouts and spent retries do not tell a lost packet from a peer that is gone.
+bool PeerInTrouble(const Context& context) {
+  return std::any_of(
+      context.probes.peers().begin(), context.probes.peers().end(), [&context](const auto& entry) {
+        const PeerHistory& peer = entry.second;
+        if (peer.session_up && !*peer.session_up) return true;
+        const Time changed = std::max(peer.session_changed, peer.epoch_changed);
+        return peer.epoch_changed != Time::min() && context.now - changed < kPeerTrouble;
+      });
+}
+
+struct Ratio {
+  double events = 0;
+  double packets = 0;
+  double Value() const { return events <= 0 ? 0 : events / std::max(packets, events); }
+};
+
+struct Sides {
+  Ratio receiver;
+  Ratio sender;
+  double Worst() const { return std::max(receiver.Value(), sender.Value()); }
+};
+
+Sides SidesOf(const EventBins<4>::Row& row) {
+  return {{row[kGaps], row[kReceived]}, {row[kResent], row[kSent]}};
+}
+
+bool Loud(const Ratio& ratio, const config::LossSettings& settings) {
+  return ratio.events >= settings.events && ratio.Value() >= settings.warning_ratio;
+}
+
+Severity SeverityOf(double ratio, const config::LossSettings& settings) {
+  if (ratio >= settings.critical_ratio) return Severity::kCritical;
+  if (ratio >= settings.major_ratio) return Severity::kMajor;
+  return Severity::kWarning;
+}
+
+Severity OneLower(Severity severity) {
+  return severity == Severity::kInfo ? severity
+                                     : static_cast<Severity>(static_cast<int>(severity) - 1);
+}
+
+void Collect(const PriorityView& view, const Context& context, bool timeouts, LossMemory& memory) {
+  double gaps = Total(view.priority, {Signal::kPrioDiscards, Signal::kPrioBufferDiscards,
+                                      Signal::kPrioCongestionDiscards, Signal::kRoceDiscards});
+  if (!context.settings.expect_out_of_order) gaps += Total(view.priority, {Signal::kOutOfSequence});
+  double resent = Total(view.priority, {Signal::kPacketSequenceError, Signal::kImpliedNak});
+  // What is left out now must not come as a jump later: it is taken from what was counted so far.
+  const double all_timeouts = Total(view.priority, {Signal::kRetransmitTimeout});
+  if (timeouts) memory.timeouts += all_timeouts - memory.timeouts_seen;
+  memory.timeouts_seen = all_timeouts;
+  resent += memory.timeouts;
+  memory.bins.Add(view.now, {gaps,
+                             PacketTotal(view, {Signal::kPrioRxPackets, Signal::kRdmaRxPackets,
+                                                Signal::kPrioRxBytes, Signal::kRdmaRxBytes}),
+                             resent,
+                             PacketTotal(view, {Signal::kPrioTxPackets, Signal::kRdmaTxPackets,
+                                                Signal::kPrioTxBytes, Signal::kRdmaTxBytes})});
+  const double exceeded = Total(view.priority, {Signal::kRetriesExceeded});
+  if (exceeded > memory.exceeded_seen && timeouts) {
+    memory.exceeded = view.now;
+    memory.exceeded_count = exceeded - memory.exceeded_seen;
+  }
+  memory.exceeded_seen = exceeded;
+}
+
+void Describe(const PriorityView& view, const Context& context, const LossMemory& memory,
+              const Sides& sides, Judgement& judgement) {
+  const double receiver = sides.receiver.Value();
+  const double sender = sides.sender.Value();
+  if (memory.exceeded != Time::min() && view.now - memory.exceeded <= 60s) {
+    judgement.Say("retries were spent on {}", memory.exceeded_count, kPackets, memory.exceeded);
+    judgement.weight.Add(weight::kHardEvent);
+  }
+  const auto say_receiver = [&judgement, &sides, receiver, &view]() {
+    if (sides.receiver.events <= 0) return;
+    judgement.Say("{} were missing or dropped on arrival in the last minute", sides.receiver.events,
+                  kPackets, view.now);
+    judgement.Say("that is {} received", receiver, kPacketRatio, view.now);
+  };
+  const auto say_sender = [&judgement, &sides, sender, &view]() {
+    if (sides.sender.events <= 0) return;
+    judgement.Say("{} had to be sent again in the last minute", sides.sender.events, kPackets,
+                  view.now);
+    judgement.Say("that is {} sent", sender, kPacketRatio, view.now);
+  };
+  if (receiver >= sender) {
+    say_receiver();
+    say_sender();
+  } else {
+    say_sender();
+    say_receiver();
+  }
+  judgement.weight.Add(weight::kOwnCounter);
+  const auto fcs = view.port.port.Over(Signal::kFcsErrors, view.Last(60s));
+  if (fcs && fcs->amount > 0) {
+    judgement.Say("{} arrived broken (FCS): this link itself kills them", fcs->amount, kFrames,
+                  view.now);
+    judgement.weight.Add(weight::kOwnCounter);
+  }
+  if (const auto duty = view.DutyOver(Direction::kRx, view.Last(10s))) {
+    judgement.Not(Condition::kEgressBlocked, "it is paused only {} of the time and data moves",
+                  duty->value, kRatio);
+  }
+  if (context.self_late) judgement.weight.Add(weight::kSelfLate);
+}
+
+}  // namespace
+
+Judgement JudgeLoss(const PriorityView& view, const Context& context, LossMemory& memory) {
+  const config::LossSettings& settings = context.settings.loss;
+  Judgement judgement;
+  if (!CountsLoss(view)) return judgement;
+  const bool trouble = PeerInTrouble(context);
+  Collect(view, context, !trouble, memory);
+
+  const auto& rows = memory.bins.rows();
+  std::uint32_t loud = 0;
+  std::uint32_t some = 0;
+  double all_events = 0;
+  for (std::size_t i = 0; i < kWindowBins && i < rows.size(); ++i) {
+    const Sides sides = SidesOf(rows[i]);
+    if (Loud(sides.receiver, settings) || Loud(sides.sender, settings)) ++loud;
+    const double events = std::max(sides.receiver.events, sides.sender.events);
+    if (events > 0) ++some;
+    all_events += events;
+  }
+  const Sides sides = SidesOf(memory.bins.Sum(kWindowBins));
+  const bool exceeded = memory.exceeded != Time::min() && view.now - memory.exceeded <= 60s;
+  // Few events a bin, but in many bins and enough together: a slow drip at low load.
+  const bool drip = some >= settings.bins && all_events >= settings.events * settings.bins &&
+                    sides.Worst() >= settings.warning_ratio;
+  const bool whole = view.whole && loud > 0;
+  if (loud >= settings.bins || drip || whole || exceeded) {
+    judgement.signs = Signs::kActive;
+    judgement.severity = exceeded ? Severity::kCritical : SeverityOf(sides.Worst(), settings);
+    // Timeouts alone may be an application at the other end that died (1.5): the probes decide.
+    const auto naks =
+        view.Events({Signal::kPacketSequenceError, Signal::kImpliedNak}, view.Last(60s));
+    const double gaps = sides.receiver.events + naks.value_or(0);
+    const auto probes = context.probes.Loss(view.port.name, ProbeClass::kLossless, view.now);
+    const bool only_timeouts = gaps <= 0 && probes.lost == 0;
+    if (only_timeouts && (probes.probes > 0 || !exceeded)) judgement.severity = Severity::kWarning;
+    if (probes.lost > 0) judgement.weight.Add(weight::kPeersAgree);
+    if (loud >= settings.bins) judgement.weight.Add(weight::kPersistent);
+    if (view.number != context.settings.lossless_priority) {
+      judgement.severity = OneLower(judgement.severity);
+    }
+  } else if (loud > 0) {
+    judgement.signs = Signs::kSuspect;
+  } else {
+    double left = 0;
+    for (const auto& row : rows) left += row[kGaps] + row[kResent];
+    const bool quiet = memory.exceeded == Time::min() || view.now - memory.exceeded > 120s;
+    judgement.signs = left == 0 && quiet ? Signs::kClear : Signs::kNone;
+    return judgement;
+  }
+  Describe(view, context, memory, sides, judgement);
+  return judgement;
+}
+
+Judgement JudgePathLoss(const std::string& peer, ProbeClass traffic_class, const Context& context) {
+  Judgement judgement;
+  judgement.severity =
+      traffic_class == ProbeClass::kLossless ? Severity::kMajor : Severity::kWarning;
+  const PeerHistory* const session = context.probes.Peer(peer);
+  // The peer went, or started anew: its state is the answer, not the network (g5).
+  if (context.self_late) return judgement;
+  if (session != nullptr) {
+    if (session->session_up && !*session->session_up) return judgement;
+    if (session->epoch_changed != Time::min() &&
+        context.now - session->epoch_changed < context.settings.peer.epoch_guard) {
+      return judgement;
+    }
+  }
+  std::uint32_t probes = 0;
+  std::uint32_t lost = 0;
+  std::uint32_t bad_paths = 0;
+  std::uint32_t good_paths = 0;
+  std::uint32_t other_good = 0;
+  Time last_lost = Time::min();
+  std::set<std::int64_t> bins;
+  for (const auto& [path, history] : context.probes.paths()) {
+    if (KindOf(path) != ProbeKind::kOneSided) continue;
+    const auto five = history.LastFive(context.now, context.settings.probe_deadline);
+    if (path.peer != peer) {
+      if (path.traffic_class == traffic_class && five.bad == 0 && five.good_in_a_row > 0) {
+        ++other_good;
+      }
+      continue;
+    }
+    if (path.traffic_class != traffic_class) continue;
+    const bool broken = five.bad >= context.settings.peer.bad_probes && five.lost > 0 &&
+                        five.over >= context.settings.peer.over;
+    if (broken)
+      ++bad_paths;
+    else if (five.good_in_a_row > 0)
+      ++good_paths;
+    for (auto it = history.seen.rbegin(); it != history.seen.rend(); ++it) {
+      if (context.now - it->time > Time(60s)) break;
+      ++probes;
+      if (!it->Lost()) continue;
+      ++lost;
+      last_lost = std::max(last_lost, it->time);
+      bins.insert(it->time / Time(10s));
+    }
+  }
+  if (probes == 0) return judgement;
+  const config::LossSettings& settings = context.settings.loss;
+  const bool repeated = lost >= settings.events && bins.size() >= settings.bins;
+  if (bad_paths > 0 || repeated) {
+    judgement.signs = Signs::kActive;
+  } else if (lost >= settings.events) {
+    judgement.signs = Signs::kSuspect;
+  } else {
+    judgement.signs = lost == 0 ? Signs::kClear : Signs::kNone;
+    return judgement;
+  }
+  // Nothing at all comes through and nobody says whether the peer lives: it may be the peer.
+  const bool alive = session != nullptr && session->session_up.value_or(false);
+  if (good_paths == 0 && !alive) judgement.severity = Severity::kWarning;
+  judgement.weight.Add(weight::kOwnCounter);
+  if (alive) judgement.weight.Add(weight::kSessionUp);
+  if (repeated) judgement.weight.Add(weight::kPersistent);
+  judgement.Say("{} of the last minute were lost or retransmitted", lost, kProbes, last_lost);
+  judgement.Say("that is {} of them", static_cast<double>(lost) / probes, kRatio, context.now);
+  if (bad_paths > 0) {
+    judgement.Say(good_paths > 0 ? "only {} to this peer are hit, others work: one way through "
+                                   "the fabric is bad"
+                                 : "all {} to this peer are hit",
+                  bad_paths, kPaths, context.now);
+  }
+  if (other_good > 0) {
+    judgement.Say("{} to other peers work", other_good, kPaths, context.now);
+    judgement.weight.Add(weight::kPeersAgree);
+  }
+  if (alive) judgement.Not(Condition::kPeerDown, "its control session answers", 0, kNone);
+  return judgement;
+}
+
+Judgement JudgeIwarp(const PriorityView& view, const Context& context) {
+  const config::LossSettings& settings = context.settings.loss;
+  Judgement judgement;
+  const auto ratio_over = [&view](Time length, Time back) -> std::optional<Ratio> {
+    const Span span{view.now - back, length, view.floor, view.whole};
+    const auto resent = view.port.port.Over(Signal::kIwarpRetransmits, span);
+    if (!resent) return std::nullopt;
+    auto packets = view.TxPackets(span);
+    if (!packets) {
+      const auto eth = view.port.port.Over(Signal::kEthTxPackets, span);
+      if (!eth) return std::nullopt;
+      packets = PriorityView::Packets{eth->amount, true};
+    }
+    return Ratio{resent->amount, packets->count};
+  };
+  const auto ten = ratio_over(10s, 0s);
+  if (!ten) return judgement;
+  const auto minute = ratio_over(60s, 0s);
+  const auto loud = [&settings](const std::optional<Ratio>& ratio) {
+    return ratio && ratio->events >= settings.events &&
+           ratio->Value() >= settings.iwarp_warning_ratio;
+  };
+  const auto before = ratio_over(20s, 40s);
+  if (loud(minute) && loud(before) && loud(ratio_over(20s, 0s))) {
+    judgement.signs = Signs::kActive;
+    const double value = minute->Value();
+    judgement.severity = value >= settings.iwarp_critical_ratio ? Severity::kCritical
+                         : value >= settings.iwarp_major_ratio  ? Severity::kMajor
+                                                                : Severity::kWarning;
+    judgement.weight.Add(weight::kPersistent);
+  } else if (loud(ten)) {
+    judgement.signs = Signs::kSuspect;
+  } else {
+    const auto quiet = ratio_over(120s, 0s);
+    const bool over = quiet && quiet->Value() < settings.iwarp_clear_ratio;
+    judgement.signs = over ? Signs::kClear : Signs::kNone;
+    return judgement;
+  }
+  judgement.weight.Add(weight::kOwnCounter);
+  const Ratio& said = minute && minute->events > 0 ? *minute : *ten;
+  judgement.Say("{} were sent again by TCP in the last minute", said.events, kPackets, view.now);
+  judgement.Say("that is {} sent", said.Value(), kPacketRatio, view.now);
+  return judgement;
+}
+
+}  // namespace rdmapulse::health

@@ -1,0 +1,193 @@
+// storm_source, egress_blocked, deadlock_candidate and slow_receiver, through the engine.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "daemon/health/test_trace.h"
+
+namespace rdmapulse::health {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+constexpr Traffic kStorm{.tx = 0.2, .rx = 0.01, .tx_duty = 1};
+constexpr Traffic kBlocked{.tx = 0, .rx = 0, .rx_duty = 1};
+
+TEST(StormTest, APortThatPausesWithoutEndIsAStormWithinTwoSeconds) {
+  TestHost host;
+  host.Run(20s, {});
+  const Time start = host.now;
+  host.Run(30s, kStorm);
+  EXPECT_LE(host.ActiveAt(Condition::kStormSource), start + 2s);
+  EXPECT_THAT(host.States(Condition::kStormSource), "suspect active/critical");
+  EXPECT_EQ(host.Loud(Severity::kMajor), "storm_source");
+}
+
+TEST(StormTest, WithOneSecondSamplesItTakesThree) {
+  TestHost host;
+  host.step = 1s;
+  host.Run(20s, {});
+  const Time start = host.now;
+  // The storm begins in the middle of a tick.
+  host.Run(1s, {.rx = 0.15, .tx_duty = 0.5});
+  host.Run(9s, kStorm);
+  EXPECT_LE(host.ActiveAt(Condition::kStormSource), start + 3500ms);
+}
+
+TEST(StormTest, IsOverAfterItsHoldAndSaysSoOnce) {
+  TestHost host;
+  host.Run(20s, {});
+  host.Run(30s, kStorm);
+  host.Run(60s, {});
+  EXPECT_EQ(host.States(Condition::kStormSource), "suspect active/critical clearing ok");
+}
+
+TEST(StormTest, ASlowReceiverWithProgressIsNone) {
+  TestHost host;
+  host.Run(20s, {});
+  for (int i = 0; i < 60; ++i) {
+    host.Run(1s, {.rx = 0.15, .tx_duty = i % 2 == 0 ? 0.85 : 0.95});
+  }
+  EXPECT_EQ(host.States(Condition::kStormSource), "");
+  EXPECT_EQ(host.Loud(Severity::kMajor), "slow_receiver");
+}
+
+TEST(StormTest, DutyJustBelowTheThresholdIsNone) {
+  for (const auto& [duty, states] :
+       {std::pair{0.89, "suspect"}, std::pair{0.91, "suspect active/critical"}}) {
+    TestHost host;
+    host.Run(20s, {});
+    host.Run(20s, {.tx = 0, .rx = 0, .tx_duty = duty});
+    EXPECT_EQ(host.States(Condition::kStormSource), states) << duty;
+  }
+}
+
+TEST(StormTest, TheNicsOwnErrorEventIsOneAtOnce) {
+  TestHost host;
+  host.Count(Signal::kStormErrors, 7);  // from before: no event
+  host.Run(20s, {});
+  EXPECT_EQ(host.States(Condition::kStormSource), "");
+  host.Count(Signal::kStormErrors, 1);
+  host.Tick({});
+  ASSERT_NE(host.Last(Condition::kStormSource), nullptr);
+  EXPECT_EQ(host.Last(Condition::kStormSource)->state, State::kActive);
+  EXPECT_EQ(host.Last(Condition::kStormSource)->time, host.now);
+  EXPECT_THAT(host.Last(Condition::kStormSource)->evidence.at(0).text, HasSubstr("1 error"));
+}
+
+TEST(StormTest, FramesAloneAreEnoughWithLessConfidence) {
+  TestHost host;
+  host.absent = {Signal::kTxPauseUs, Signal::kRxPauseUs};
+  host.Run(20s, {});
+  host.Run(20s, {.tx = 0, .rx = 0, .tx_frames = 3100});  // 100 Gb/s needs 2980 a second
+  ASSERT_NE(host.Last(Condition::kStormSource), nullptr);
+  EXPECT_EQ(host.Last(Condition::kStormSource)->state, State::kActive);
+  EXPECT_LE(host.Last(Condition::kStormSource)->confidence, 0.6);
+}
+
+TEST(StormTest, NothingIsSaidOfALinkThatJustChanged) {
+  TestHost host;
+  host.Run(20s, {});
+  host.up = false;
+  host.Run(2s, kStorm);
+  host.up = true;
+  host.Run(4s, kStorm);
+  EXPECT_EQ(host.States(Condition::kStormSource), "");
+  EXPECT_THAT(host.States(Condition::kLinkDown), StartsWith("active/major"));
+}
+
+TEST(StormTest, NothingIsSaidOfOneInTheFirstTenSeconds) {
+  TestHost host;
+  host.Run(9s, kStorm);
+  EXPECT_EQ(host.Loud(Severity::kInfo), "");
+  host.Run(2s, kStorm);
+  EXPECT_EQ(host.Loud(Severity::kInfo), "storm_source");
+}
+
+TEST(StormTest, TheThirdInAnHourIsCalledRecurring) {
+  TestHost host;
+  for (int i = 0; i < 3; ++i) {
+    host.Run(40s, {});
+    host.Run(5s, kStorm);
+  }
+  std::string text;
+  for (const Finding& finding : host.engine.Findings()) {
+    if (finding.condition != Condition::kStormSource) continue;
+    for (const Evidence& evidence : finding.evidence) text += evidence.text + "\n";
+  }
+  EXPECT_THAT(text, HasSubstr("recurring: 3 storms"));
+}
+
+TEST(BlockedTest, APortThatIsPausedWithoutEndIsBlockedAndNoStorm) {
+  TestHost host;
+  host.Run(20s, {});
+  const Time start = host.now;
+  host.Run(20s, kBlocked);
+  EXPECT_LE(host.ActiveAt(Condition::kEgressBlocked), start + 3s);
+  EXPECT_LE(host.ActiveAt(Condition::kDeadlockCandidate), start + 4s);
+  EXPECT_EQ(host.States(Condition::kEgressBlocked), "suspect active/major active/critical");
+  EXPECT_EQ(host.States(Condition::kStormSource), "");
+  const Finding& finding = *host.Last(Condition::kDeadlockCandidate);
+  ASSERT_TRUE(finding.not_);
+  EXPECT_EQ(finding.not_->condition, Condition::kStormSource);
+}
+
+TEST(BlockedTest, CongestionLiftsItsPausesAndIsNotBlocked) {
+  TestHost host;
+  host.Run(20s, {});
+  host.Run(100s, {.tx = 0.1, .rx_duty = 0.95, .rx_transitions = 5000});
+  EXPECT_EQ(host.States(Condition::kEgressBlocked), "");
+  EXPECT_EQ(host.Loud(Severity::kInfo), "congestion");
+}
+
+TEST(BlockedTest, AnIdlePortHasNothingThatIsBlocked) {
+  TestHost host;
+  host.Run(30s, {.tx = 0, .rx = 0});
+  host.Run(30s, kBlocked);
+  EXPECT_EQ(host.said.size(), 0U);
+}
+
+TEST(BlockedTest, TheCulpritIsNotAVictim) {
+  TestHost host;
+  host.Run(20s, {});
+  host.Run(30s, {.tx = 0, .rx = 0, .tx_duty = 1, .rx_duty = 1});
+  EXPECT_EQ(host.Loud(Severity::kInfo), "storm_source");
+}
+
+TEST(BlockedTest, EndsWhenPausesEndAlthoughNothingIsSent) {
+  TestHost host;
+  host.Run(20s, {});
+  host.Run(20s, kBlocked);
+  host.Run(60s, {.tx = 0});
+  EXPECT_EQ(host.States(Condition::kEgressBlocked),
+            "suspect active/major active/critical clearing ok");
+}
+
+TEST(SlowReceiverTest, PausesWithProgressForHalfAMinute) {
+  TestHost host;
+  host.Run(20s, {});
+  const Time start = host.now;
+  host.Run(60s, {.tx_duty = 0.1});
+  EXPECT_EQ(host.States(Condition::kSlowReceiver), "suspect active/warning");
+  EXPECT_LE(host.ActiveAt(Condition::kSlowReceiver), start + 45s);
+  EXPECT_GE(host.ActiveAt(Condition::kSlowReceiver), start + 20s);
+}
+
+TEST(SlowReceiverTest, AThirdOfTheTimeIsMajor) {
+  TestHost host;
+  host.Run(20s, {});
+  host.Run(60s, {.tx_duty = 0.35});
+  EXPECT_EQ(host.Loud(Severity::kMajor), "slow_receiver");
+}
+
+TEST(SlowReceiverTest, OneSecondOfPausesIsNone) {
+  TestHost host;
+  host.Run(60s, {});
+  host.Run(1s, {.tx_duty = 0.9});
+  host.Run(60s, {});
+  EXPECT_EQ(host.Loud(Severity::kInfo), "");
+}
+
+}  // namespace
+}  // namespace rdmapulse::health

@@ -1,0 +1,151 @@
+// peer_down, peer_overloaded, agent_restart (detection 1.11): the peer's state, not the network's.
+#include <algorithm>
+
+#include "daemon/health/detectors.h"
+
+namespace rdmapulse::health {
+namespace {
+
+using namespace std::chrono_literals;
+using enum Unit;
+
+struct PeerNow {
+  std::uint32_t one_sided_paths = 0;
+  std::uint32_t bad = 0;            // of them: three of the last five bad, over 3 s
+  std::uint32_t good_in_a_row = 0;  // the worst path's
+  std::uint32_t recent_good = 0;    // paths that work now
+  std::optional<double> rtt_us;
+  Time over{};
+  std::uint32_t echo_paths = 0;
+  std::uint32_t echo_bad = 0;
+  std::optional<double> echo_us;
+  Time echo_over{};
+  std::uint32_t echo_good_in_a_row = 0;
+};
+
+PeerNow Look(const std::string& peer, const Context& context) {
+  const config::PeerSettings& settings = context.settings.peer;
+  PeerNow now;
+  now.good_in_a_row = settings.good_probes;
+  now.echo_good_in_a_row = settings.good_probes;
+  for (const auto& [path, history] : context.probes.paths()) {
+    if (path.peer != peer) continue;
+    const auto five = history.LastFive(context.now, context.settings.probe_deadline);
+    const bool bad = five.bad >= settings.bad_probes && five.over >= settings.over;
+    if (KindOf(path) == ProbeKind::kOneSided) {
+      ++now.one_sided_paths;
+      if (bad) ++now.bad;
+      if (five.good_in_a_row > 0) ++now.recent_good;
+      now.good_in_a_row = std::min(now.good_in_a_row, five.good_in_a_row);
+      now.over = std::max(now.over, five.over);
+      if (five.rtt_us && (!now.rtt_us || *five.rtt_us > *now.rtt_us)) now.rtt_us = five.rtt_us;
+    } else {
+      ++now.echo_paths;
+      if (bad) ++now.echo_bad;
+      now.echo_good_in_a_row = std::min(now.echo_good_in_a_row, five.good_in_a_row);
+      now.echo_over = std::max(now.echo_over, five.over);
+      if (five.rtt_us && (!now.echo_us || *five.rtt_us > *now.echo_us)) now.echo_us = five.rtt_us;
+    }
+  }
+  return now;
+}
+
+bool SessionDown(const PeerHistory* peer) {
+  return peer != nullptr && peer->session_up && !*peer->session_up;
+}
+
+double SecondsOf(Time time) { return std::chrono::duration<double>(time).count(); }
+
+}  // namespace
+
+Judgement JudgePeerDown(const std::string& peer, const Context& context) {
+  Judgement judgement;
+  const PeerHistory* const session = context.probes.Peer(peer);
+  const PeerNow now = Look(peer, context);
+  if (session == nullptr || !session->session_up || context.self_late) return judgement;
+  const bool all_bad = now.one_sided_paths > 0 && now.bad == now.one_sided_paths;
+  if (SessionDown(session) && all_bad) {
+    judgement.signs = Signs::kActive;
+  } else if (SessionDown(session) && now.recent_good == 0) {
+    judgement.signs = Signs::kSuspect;
+  } else {
+    const bool back =
+        !SessionDown(session) && now.good_in_a_row >= context.settings.peer.good_probes;
+    judgement.signs = back ? Signs::kClear : Signs::kNone;
+    return judgement;
+  }
+  judgement.weight.Add(weight::kHardEvent);
+  judgement.Say("its control session has been gone for {}",
+                SecondsOf(context.now - session->session_changed), kSeconds, context.now);
+  judgement.Say("{} to it fail, in every class", now.bad, kPaths, context.now);
+  judgement.Not(Condition::kPathLoss, "its TCP session died too, so that it is not RDMA's path", 0,
+                kNone);
+  return judgement;
+}
+
+Judgement JudgePeerOverloaded(const std::string& peer, const Context& context) {
+  const config::PeerSettings& settings = context.settings.peer;
+  Judgement judgement;
+  const PeerHistory* const session = context.probes.Peer(peer);
+  const PeerNow now = Look(peer, context);
+  if (now.one_sided_paths == 0 || context.self_late) return judgement;
+  const bool nic_fine = now.bad == 0 && now.recent_good == now.one_sided_paths;
+  const double limit_us = static_cast<double>(settings.cpu_delay.count()) * 1000;
+  const bool slow = now.echo_us && now.rtt_us && *now.echo_us - *now.rtt_us >= limit_us;
+  const bool echo_bad = now.echo_paths > 0 && (now.echo_bad > 0 || slow);
+  const bool stopped = SessionDown(session);
+  const Time gone = stopped ? context.now - session->session_changed : Time(0);
+  if (nic_fine && (echo_bad || (stopped && gone >= settings.over))) {
+    judgement.signs = Signs::kActive;
+  } else if (nic_fine && stopped) {
+    judgement.signs = Signs::kSuspect;
+  } else {
+    const bool back = !stopped && !echo_bad &&
+                      (now.echo_paths == 0 || now.echo_good_in_a_row >= settings.good_probes);
+    judgement.signs = back ? Signs::kClear : Signs::kNone;
+    return judgement;
+  }
+  judgement.weight.Add(weight::kControlFine);
+  judgement.weight.Add(weight::kOwnCounter);
+  if (slow && !stopped) {
+    judgement.Say("its CPU answered after {}", *now.echo_us, kMicroseconds, context.now);
+  } else if (echo_bad) {
+    judgement.Say("its CPU has not answered for {}", SecondsOf(now.echo_over), kSeconds,
+                  context.now);
+  }
+  if (stopped) {
+    judgement.Say("its control session has been gone for {}", SecondsOf(gone), kSeconds,
+                  context.now);
+  }
+  if (now.rtt_us) {
+    judgement.Say("its NIC answers in {}", *now.rtt_us, kMicroseconds, context.now);
+    judgement.Not(Condition::kPathLoss, "one-sided probes come back in {}", *now.rtt_us,
+                  kMicroseconds);
+  }
+  return judgement;
+}
+
+Judgement JudgeAgentRestart(const std::string& peer, const Context& context) {
+  Judgement judgement;
+  judgement.severity = Severity::kInfo;
+  const PeerHistory* const session = context.probes.Peer(peer);
+  if (session == nullptr || session->epoch_changed == Time::min()) return judgement;
+  const Time ago = context.now - session->epoch_changed;
+  if (ago < context.settings.peer.epoch_guard) {
+    judgement.signs = Signs::kActive;
+    judgement.since = session->epoch_changed;
+    judgement.weight.Add(weight::kHardEvent);
+    judgement.Say("its agent has a new epoch: it started anew {} ago", SecondsOf(ago), kSeconds,
+                  session->epoch_changed);
+    judgement.Not(Condition::kPathLoss, "the epoch changed", 0, kNone);
+    return judgement;
+  }
+  const PeerNow now = Look(peer, context);
+  judgement.signs =
+      now.one_sided_paths == 0 || now.good_in_a_row >= context.settings.peer.good_probes
+          ? Signs::kClear
+          : Signs::kNone;
+  return judgement;
+}
+
+}  // namespace rdmapulse::health

@@ -1,0 +1,242 @@
+#include "daemon/health/port_history.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace rdmapulse::health {
+namespace {
+
+using namespace std::chrono_literals;
+
+// A pause frame holds for at most 65535 quanta of 512 bits (IEEE 802.1Qbb).
+constexpr double kPauseBitsMax = 65535.0 * 512.0;
+// Growth that no port can have: nothing is faster than 800 Gb/s.
+constexpr double kBytesPerSecondMax = 100e9;
+constexpr double kFrameBytesMin = 64;
+// More pause than time is a counter that was refreshed late, up to here; beyond it is none.
+constexpr double kDutyAbsurd = 1.5;
+constexpr double kPauseUsSlack = 5e6;
+constexpr std::size_t kFlapsKept = 200;
+constexpr std::uint64_t kFlapsAtOnce = 10;
+
+double GrowthMax(Signal signal, Time elapsed, std::optional<double> rate) {
+  const double seconds = std::chrono::duration<double>(elapsed).count() + 1.0;
+  const double bytes = 4 * rate.value_or(kBytesPerSecondMax) * seconds;
+  switch (signal) {
+    case Signal::kPrioTxBytes:
+    case Signal::kPrioRxBytes:
+    case Signal::kRdmaTxBytes:
+    case Signal::kRdmaRxBytes: return bytes;
+    case Signal::kRxPauseUs:
+    case Signal::kTxPauseUs: return seconds * 1e6 + kPauseUsSlack;
+    // Ticks and corrected blocks have no unit that a rate bounds.
+    case Signal::kIbXmitWait:
+    case Signal::kFecCorrected: return std::numeric_limits<double>::max();
+    default: return bytes / kFrameBytesMin;
+  }
+}
+
+}  // namespace
+
+void SignalHistory::Add(Time time, Signal signal, std::uint64_t raw, std::optional<double> rate) {
+  std::uint8_t& at = index_[static_cast<std::size_t>(signal)];
+  if (at == kNone) {
+    at = static_cast<std::uint8_t>(series_.size());
+    series_.emplace_back();
+  }
+  Series& series = series_[at];
+  const Time elapsed = series.empty() ? Time(0) : time - series.last();
+  series.Add(time, raw, Info(signal).narrow, GrowthMax(signal, elapsed, rate));
+}
+
+const Series* SignalHistory::Find(Signal signal) const {
+  const std::uint8_t at = index_[static_cast<std::size_t>(signal)];
+  return at == kNone ? nullptr : &series_[at];
+}
+
+std::optional<Growth> SignalHistory::Over(Signal signal, const Span& span) const {
+  const Series* const series = Find(signal);
+  return series == nullptr ? std::nullopt : series->Over(span);
+}
+
+std::uint64_t SignalHistory::Total(Signal signal) const {
+  const Series* const series = Find(signal);
+  return series == nullptr ? 0 : series->total();
+}
+
+std::uint64_t SignalHistory::Newest(Signal signal, Time now) const {
+  const Series* const series = Find(signal);
+  return series == nullptr ? 0 : series->Newest(now);
+}
+
+void Cadence::Add(Time time) {
+  if (samples_ > 0) {
+    if (time <= last_) return;
+    intervals_[(samples_ - 1) % intervals_.size()] = time - last_;
+  }
+  last_ = time;
+  ++samples_;
+}
+
+Time Cadence::Typical() const {
+  const std::size_t count = std::min<std::size_t>(samples_ == 0 ? 0 : samples_ - 1, 5);
+  if (count == 0) return Time(0);
+  std::array<Time, 5> sorted = intervals_;
+  std::sort(sorted.begin(), sorted.begin() + static_cast<std::ptrdiff_t>(count));
+  return sorted[count / 2];
+}
+
+// Live sampling goes from 100 ms back to 1 s without being late: 1 s is always in time.
+bool Cadence::Late() const {
+  if (samples_ < 2) return false;
+  const Time newest = intervals_[(samples_ - 2) % intervals_.size()];
+  return newest > 3 * std::max<Time>(Typical(), 1s);
+}
+
+void PortHistory::Add(const PortSample& sample, std::uint32_t lossless_priority) {
+  if (first == Time::min()) first = sample.time;
+  cadence.Add(sample.time);
+  last = sample.time;
+
+  if (sample.rate_bytes_per_second && *sample.rate_bytes_per_second > 0) {
+    if (rate && *rate != *sample.rate_bytes_per_second) changed = sample.time;
+    rate = sample.rate_bytes_per_second;
+  }
+  if (sample.mtu_bytes && *sample.mtu_bytes > 0) mtu = sample.mtu_bytes;
+  if (sample.device_present) device_present = sample.device_present;
+  if (sample.config_findings && *sample.config_findings != config_findings) {
+    config_findings = *sample.config_findings;
+    config_since = sample.time;
+  }
+
+  const std::uint32_t transport = sample.priority.value_or(lossless_priority) % kPriorityCount;
+  known[transport] = true;
+  for (const SignalInfo& info : Signals()) {
+    if (!sample.counters.Has(info.signal)) continue;
+    SignalHistory& history = info.scope == Scope::kPort ? port : priorities[transport];
+    history.Add(sample.time, info.signal, sample.counters.Get(info.signal), rate);
+  }
+
+  CountDowns(sample);
+}
+
+// A link that was seen to go down and come back is one down, whatever the event counter says of it
+// meanwhile; a down between two samples is known by the counter alone.
+void PortHistory::CountDowns(const PortSample& sample) {
+  std::uint64_t downs = 0;
+  if (downs_counted != sample.time) downs = port.Newest(Signal::kLinkDownEvents, sample.time);
+  if (downs > 0) downs_counted = sample.time;
+  const bool went_down = up.value_or(false) && sample.up.has_value() && !*sample.up;
+  const bool was_down = up.has_value() && !*up;
+  if (downs > 0 || (sample.up && up && *up != *sample.up)) changed = sample.time;
+  if (went_down) downs = std::max<std::uint64_t>(downs, 1);
+  if (was_down) downs = downs > 0 ? downs - 1 : 0;
+  if (sample.up) up = sample.up;
+  if (up.value_or(false)) was_up = true;
+  for (std::uint64_t i = 0; i < downs && i < kFlapsAtOnce; ++i) flaps.push_back(sample.time);
+  if (flaps.size() > kFlapsKept) flaps.erase(flaps.begin());
+}
+
+std::optional<Duty> PriorityView::DutyOver(Direction direction, const Span& span) const {
+  const bool rx = direction == Direction::kRx;
+  if (const auto grown = priority.Over(rx ? Signal::kRxPauseUs : Signal::kTxPauseUs, span)) {
+    const double duty = grown->amount / (grown->Seconds() * 1e6);
+    if (duty > kDutyAbsurd) return std::nullopt;
+    return Duty{std::min(duty, 1.0), true, grown->from, grown->intervals};
+  }
+  // A duration that is there but cannot be used now is not replaced by a bound.
+  if (priority.Has(rx ? Signal::kRxPauseUs : Signal::kTxPauseUs) || !port.rate) return std::nullopt;
+  const auto frames = priority.Over(rx ? Signal::kRxPauseFrames : Signal::kTxPauseFrames, span);
+  if (!frames) return std::nullopt;
+  const double pause_s = kPauseBitsMax / (*port.rate * 8);
+  return Duty{std::min(frames->PerSecond() * pause_s, 1.0), false, frames->from, frames->intervals};
+}
+
+std::optional<Duty> PriorityView::LowestDuty(Direction direction, Time length, Time piece) const {
+  std::optional<Duty> lowest;
+  std::uint32_t intervals = 0;
+  // Pieces overlap no more than by the slack of Over.
+  const Time step = std::max(piece, port.cadence.Typical());
+  for (Time back{}; back + step <= length + step / 4; back += step) {
+    const auto duty = DutyOver(direction, {now - back, piece, floor, whole});
+    if (!duty) return std::nullopt;
+    intervals += duty->intervals;
+    if (!lowest || duty->value < lowest->value) lowest = duty;
+    if (whole && intervals == 1 && port.cadence.samples() == 2) break;
+  }
+  if (lowest) lowest->intervals = intervals;
+  return lowest;
+}
+
+bool PriorityView::CountsPause() const {
+  return priority.Has(Signal::kRxPauseUs) || priority.Has(Signal::kTxPauseUs) ||
+         priority.Has(Signal::kRxPauseFrames) || priority.Has(Signal::kTxPauseFrames);
+}
+
+namespace {
+
+std::optional<double> LineShare(const PriorityView& view, const Span& span, Signal of_priority,
+                                Signal of_port, Signal packets) {
+  std::optional<Growth> grown = view.priority.Over(of_priority, span);
+  double unit_bytes = 1;
+  if (!grown) {
+    grown = view.priority.Over(packets, span);
+    unit_bytes = view.port.mtu.value_or(kMtuUnknown);
+  }
+  if (!grown) {
+    grown = view.port.port.Over(of_port, span);
+    unit_bytes = 1;
+  }
+  if (!grown) return std::nullopt;
+  if (grown->amount == 0) return 0.0;
+  if (!view.port.rate) return std::nullopt;
+  return grown->PerSecond() * unit_bytes / *view.port.rate;
+}
+
+std::optional<PriorityView::Packets> PacketsOf(const PriorityView& view, const Span& span,
+                                               std::array<Signal, 2> of_priority,
+                                               std::array<Signal, 2> of_port) {
+  const auto [prio_packets, prio_bytes] = of_priority;
+  const auto [port_packets, port_bytes] = of_port;
+  if (const auto grown = view.priority.Over(prio_packets, span)) return {{grown->amount, false}};
+  // A port's RDMA traffic is of the lossless class; on another priority it says nothing.
+  if (const auto grown = view.port.port.Over(port_packets, span)) return {{grown->amount, false}};
+  const double mtu = view.port.mtu.value_or(kMtuUnknown);
+  if (const auto grown = view.priority.Over(prio_bytes, span)) return {{grown->amount / mtu, true}};
+  if (const auto grown = view.port.port.Over(port_bytes, span)) {
+    return {{grown->amount / mtu, true}};
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<double> PriorityView::TxLineShare(const Span& span) const {
+  return LineShare(*this, span, Signal::kPrioTxBytes, Signal::kRdmaTxBytes, Signal::kPrioTxPackets);
+}
+
+std::optional<double> PriorityView::RxLineShare(const Span& span) const {
+  return LineShare(*this, span, Signal::kPrioRxBytes, Signal::kRdmaRxBytes, Signal::kPrioRxPackets);
+}
+
+std::optional<PriorityView::Packets> PriorityView::TxPackets(const Span& span) const {
+  return PacketsOf(*this, span, {Signal::kPrioTxPackets, Signal::kPrioTxBytes},
+                   {Signal::kRdmaTxPackets, Signal::kRdmaTxBytes});
+}
+
+std::optional<PriorityView::Packets> PriorityView::RxPackets(const Span& span) const {
+  return PacketsOf(*this, span, {Signal::kPrioRxPackets, Signal::kPrioRxBytes},
+                   {Signal::kRdmaRxPackets, Signal::kRdmaRxBytes});
+}
+
+std::optional<double> PriorityView::Events(std::initializer_list<Signal> signals,
+                                           const Span& span) const {
+  std::optional<double> sum;
+  for (const Signal signal : signals) {
+    if (const auto grown = priority.Over(signal, span)) sum = sum.value_or(0) + grown->amount;
+  }
+  return sum;
+}
+
+}  // namespace rdmapulse::health

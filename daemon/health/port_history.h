@@ -1,0 +1,126 @@
+// What is remembered of a port and its priorities, and the quantities that detectors ask of it:
+// duty, share of line, packets. Pure.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "daemon/health/inputs.h"
+#include "daemon/health/series.h"
+
+namespace rdmapulse::health {
+
+inline constexpr std::size_t kPriorityCount = 8;
+
+// Series of one port or one priority; only those that exist take space.
+class SignalHistory {
+ public:
+  // `rate` bounds what can have grown since the sample before.
+  void Add(Time time, Signal signal, std::uint64_t raw, std::optional<double> rate);
+  const Series* Find(Signal signal) const;
+  bool Has(Signal signal) const { return Find(signal) != nullptr; }
+  std::optional<Growth> Over(Signal signal, const Span& span) const;
+  std::uint64_t Total(Signal signal) const;
+  std::uint64_t Newest(Signal signal, Time now) const;
+
+ private:
+  static constexpr std::uint8_t kNone = 0xff;
+  std::array<std::uint8_t, kSignalCount> index_ = [] {
+    std::array<std::uint8_t, kSignalCount> all{};
+    all.fill(kNone);
+    return all;
+  }();
+  std::vector<Series> series_;
+};
+
+// How far the newest samples lie apart.
+class Cadence {
+ public:
+  void Add(Time time);
+  Time Typical() const;  // of the last five intervals, the middle one; 0: not known
+  bool Late() const;     // the newest came long after the one before
+  std::uint32_t samples() const { return samples_; }
+
+ private:
+  std::array<Time, 5> intervals_{};
+  std::uint32_t samples_ = 0;
+  Time last_{};
+};
+
+struct PortHistory {
+  PortName name{};
+  SignalHistory port{};
+  std::array<SignalHistory, kPriorityCount> priorities{};
+  std::array<bool, kPriorityCount> known{};  // priorities that a sample named
+  Cadence cadence{};
+  Time first = Time::min();
+  Time last = Time::min();
+
+  // Gauges, as last said.
+  std::optional<bool> up{};
+  bool was_up = false;
+  std::optional<double> rate{};  // bytes per second
+  std::optional<double> mtu{};   // bytes
+  std::optional<bool> device_present{};
+  std::vector<std::string> config_findings{};
+  Time config_since{};
+  // The link went, came or changed its speed; pause windows begin after it.
+  Time changed = Time::min();
+  // Downs, newest last: of link_flap.
+  std::vector<Time> flaps{};
+  Time downs_counted = Time::min();  // samples of one time say the same thing again
+
+  void Add(const PortSample& sample, std::uint32_t lossless_priority);
+
+ private:
+  void CountDowns(const PortSample& sample);
+};
+
+enum class Direction : std::uint8_t { kRx, kTx };  // kRx: the switch pauses us
+
+struct Duty {
+  double value = 0;       // 0 to 1
+  bool measured = false;  // false: an upper bound, of frames
+  Time from{};
+  std::uint32_t intervals = 0;
+};
+
+// One priority of one port at one moment.
+struct PriorityView {
+  const PortHistory& port;
+  const SignalHistory& priority;
+  std::uint32_t number = 0;
+  Time now{};
+  Time floor = Time::min();  // nothing before counts: the link was not steady
+  bool whole = false;        // see Span
+
+  Span Last(Time length) const { return {now, length, floor, whole}; }
+
+  std::optional<Duty> DutyOver(Direction direction, const Span& span) const;
+  // The lowest duty of any `piece` in the last `length`; a piece is never shorter than an interval.
+  std::optional<Duty> LowestDuty(Direction direction, Time length, Time piece) const;
+  bool CountsPause() const;  // has any PFC counter
+
+  // Of the port's rate; of the priority, or of the port's RDMA traffic where priorities are not
+  // counted. nullopt: not known.
+  std::optional<double> TxLineShare(const Span& span) const;
+  std::optional<double> RxLineShare(const Span& span) const;
+
+  struct Packets {
+    double count = 0;
+    bool estimated = false;  // bytes by MTU
+  };
+  std::optional<Packets> TxPackets(const Span& span) const;
+  std::optional<Packets> RxPackets(const Span& span) const;
+
+  // Sum of what grew over the span; nullopt: none of them is counted.
+  std::optional<double> Events(std::initializer_list<Signal> signals, const Span& span) const;
+};
+
+// Packets of a span that a total stands for, where packets are not counted.
+inline constexpr double kMtuUnknown = 1024;
+
+}  // namespace rdmapulse::health

@@ -1,0 +1,241 @@
+#include "daemon/health/probe_book.h"
+
+#include <algorithm>
+
+namespace rdmapulse::health {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr Time kKept = 60s;
+constexpr std::size_t kSeenMax = 512;
+// A path that keeps one outstanding has one; a trace may post on regardless.
+constexpr std::size_t kWaitingMax = 1024;
+constexpr Time kBin = 10s;
+constexpr std::size_t kBinsMax = 360;
+constexpr std::size_t kBinProbesMin = 5;
+constexpr std::size_t kBinProbesMax = 4096;
+// Probes of a class are a second apart (design 5.5).
+constexpr Time kProbeInterval = 1s;
+constexpr Time kFresh = 3s;
+constexpr std::size_t kLast = 5;
+
+double Middle(std::vector<double> values, double share) {
+  const auto at = static_cast<std::size_t>(share * static_cast<double>(values.size() - 1));
+  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(at), values.end());
+  return values[at];
+}
+
+bool Over(const ProbePath& path, const PortName& port) {
+  return path.local == PortName{} || path.local == port;
+}
+
+}  // namespace
+
+ProbeKind KindOf(const ProbePath& path) {
+  return path.op == "echo" || path.op == "send" || path.op == "ud" ? ProbeKind::kEcho
+                                                                   : ProbeKind::kOneSided;
+}
+
+PathHistory::Recent PathHistory::LastFive(Time now, Time deadline) const {
+  Recent recent;
+  std::vector<double> rtts;
+  std::size_t slots = 0;
+  const Time oldest = Oldest(now);
+  std::size_t overdue = 0;
+  if (oldest > deadline) {
+    const auto due = static_cast<std::size_t>((oldest - deadline) / kProbeInterval) + 1;
+    const auto late = std::upper_bound(waiting.begin(), waiting.end(), now - deadline);
+    overdue = std::max(due, static_cast<std::size_t>(late - waiting.begin()));
+    recent.over = oldest;
+  }
+  slots = std::min(overdue, kLast);
+  recent.bad = static_cast<std::uint32_t>(slots);
+  bool unbroken = overdue == 0;
+  for (auto it = seen.rbegin(); it != seen.rend(); ++it) {
+    if (slots >= kLast && !unbroken) break;
+    if (!it->Good()) unbroken = false;
+    if (unbroken) ++recent.good_in_a_row;
+    if (slots >= kLast) continue;
+    ++slots;
+    if (it->Good()) {
+      if (it->rtt_us > 0) rtts.push_back(it->rtt_us);
+      continue;
+    }
+    ++recent.bad;
+    if (it->quality == Quality::kFailed) ++recent.failed;
+    if (it->Lost()) ++recent.lost;
+    recent.over = std::max(recent.over, now - it->time);
+  }
+  if (!rtts.empty()) recent.rtt_us = Middle(std::move(rtts), 0.5);
+  return recent;
+}
+
+void RttHistory::Close() {
+  if (open_.size() >= kBinProbesMin) {
+    bins_.push_back({start_, Middle(open_, 0.9), static_cast<std::uint32_t>(open_.size())});
+    if (bins_.size() > kBinsMax) bins_.pop_front();
+    baseline_time_ = Time::min();
+  }
+  open_.clear();
+}
+
+void RttHistory::Add(Time time, double rtt_us) {
+  if (start_ == Time::min()) start_ = time;
+  if (time - start_ >= kBin) {
+    Close();
+    start_ += (time - start_) / kBin * kBin;
+  }
+  if (open_.size() < kBinProbesMax) open_.push_back(rtt_us);
+}
+
+std::optional<double> RttHistory::Now(Time now) const {
+  // The running bin, once it is half full of time.
+  if (now - start_ >= kBin / 2 && now - start_ < 2 * kBin && open_.size() >= kBinProbesMin) {
+    return Middle(open_, 0.9);
+  }
+  if (bins_.empty() || now - bins_.back().start > 3 * kBin) return std::nullopt;
+  return bins_.back().p90;
+}
+
+std::optional<double> RttHistory::Baseline(Time now) const {
+  if (baseline_time_ != Time::min() && now - baseline_time_ < kBin) return baseline_;
+  std::vector<double> old;
+  for (const Bin& bin : bins_) {
+    if (now - bin.start > 1min + kBin) old.push_back(bin.p90);
+  }
+  baseline_time_ = now;
+  baseline_.reset();
+  if (old.size() >= 3) baseline_ = Middle(std::move(old), 0.5);
+  return baseline_;
+}
+
+PathHistory* ProbeBook::Path(const ProbePath& path) {
+  const auto found = paths_.find(path);
+  if (found != paths_.end()) return &found->second;
+  if (paths_.size() >= kPathsMax) return nullptr;
+  return &paths_[path];
+}
+
+void ProbeBook::Add(const ProbePosted& posted) {
+  PathHistory* const path = Path(posted.path);
+  if (path == nullptr) return;
+  path->waiting.push_back(posted.time);
+  // The oldest tells how long nothing came through; one in the middle is missed by nobody.
+  if (path->waiting.size() > kWaitingMax) path->waiting.erase(path->waiting.begin() + 1);
+}
+
+void ProbeBook::Add(const ProbeResult& result, std::optional<bool> retransmits_grew,
+                    bool self_late) {
+  PathHistory* const path = Path(result.path);
+  if (path == nullptr) return;
+  // RC completes in order: what was posted before has completed too.
+  while (!path->waiting.empty() && path->waiting.front() <= result.posted) {
+    path->waiting.pop_front();
+  }
+  const bool in_time = result.rtt && *result.rtt <= settings_.probe_deadline;
+  Quality quality = Quality::kGood;
+  if (result.outcome) {
+    switch (*result.outcome) {
+      case ProbeOutcome::kOk: break;
+      case ProbeOutcome::kLateBlocked: quality = Quality::kLateBlocked; break;
+      case ProbeOutcome::kLateRetx: quality = Quality::kLateRetx; break;
+      case ProbeOutcome::kFailed: quality = Quality::kFailed; break;
+      case ProbeOutcome::kLateSelf:
+      case ProbeOutcome::kAborted: return;
+    }
+  } else if (!result.rtt) {
+    return;
+  } else if (!in_time) {
+    quality = retransmits_grew.value_or(false) ? Quality::kLateRetx : Quality::kLateBlocked;
+  }
+  if (self_late && quality != Quality::kGood) return;
+  if (quality != Quality::kGood) last_bad_ = result.time;
+  const double rtt_us =
+      result.rtt_us.value_or(result.rtt ? static_cast<double>(result.rtt->count()) : 0);
+  path->seen.push_back({result.time, quality, rtt_us});
+  while (path->seen.size() > kSeenMax ||
+         (path->seen.size() > kLast && path->seen.front().time < result.time - kKept)) {
+    path->seen.pop_front();
+  }
+  if (rtt_us > 0 && !self_late && KindOf(result.path) == ProbeKind::kOneSided) {
+    rtt_[static_cast<std::size_t>(result.path.traffic_class)].Add(result.time, rtt_us);
+  }
+}
+
+void ProbeBook::Add(const PeerSample& sample) {
+  PeerHistory& peer = peers_[sample.peer];
+  if (sample.session_up && peer.session_up != sample.session_up) {
+    peer.session_up = sample.session_up;
+    peer.session_changed = sample.time;
+  }
+  if (sample.epoch && peer.epoch != sample.epoch) {
+    if (peer.epoch) {
+      peer.old_epoch = *peer.epoch;
+      peer.epoch_changed = sample.time;
+    }
+    peer.epoch = sample.epoch;
+  }
+}
+
+const PeerHistory* ProbeBook::Peer(const std::string& name) const {
+  const auto found = peers_.find(name);
+  return found == peers_.end() ? nullptr : &found->second;
+}
+
+ProbeBook::ClassNow ProbeBook::Now(const PortName& port, ProbeClass traffic_class, Time now) const {
+  struct PeerNow {
+    bool probed = false, good = false, overdue = false, failing = false;
+  };
+  ClassNow all;
+  PeerNow peer;
+  const std::string* name = nullptr;
+  const auto close = [&all, &peer, &name]() {
+    if (name == nullptr || !peer.probed) return;
+    ++all.peers;
+    if (!peer.good && (peer.overdue || peer.failing)) {
+      ++all.bad_peers;
+      all.bad.push_back(*name);
+    }
+    if (peer.good && !peer.overdue) ++all.good_peers;
+  };
+  for (const auto& [path, history] : paths_) {
+    if (name == nullptr || path.peer != *name) {
+      close();
+      name = &path.peer;
+      peer = {};
+    }
+    if (path.traffic_class != traffic_class || KindOf(path) != ProbeKind::kOneSided ||
+        !Over(path, port)) {
+      continue;
+    }
+    const Time oldest = history.Oldest(now);
+    const bool fresh = !history.seen.empty() && now - history.seen.back().time <= kFresh;
+    if (oldest == Time(0) && !fresh) continue;
+    peer.probed = true;
+    all.oldest = std::max(all.oldest, oldest);
+    if (oldest > settings_.probe_deadline)
+      peer.overdue = true;
+    else if (fresh && history.seen.back().Good())
+      peer.good = true;
+    else if (fresh)
+      peer.failing = true;
+  }
+  close();
+  return all;
+}
+
+ProbeBook::LossNow ProbeBook::Loss(const PortName& port, ProbeClass traffic_class, Time now) const {
+  LossNow all;
+  for (const auto& [path, history] : paths_) {
+    if (path.traffic_class != traffic_class || !Over(path, port)) continue;
+    for (auto it = history.seen.rbegin(); it != history.seen.rend(); ++it) {
+      if (now - it->time > kKept) break;
+      ++all.probes;
+      if (it->Lost()) ++all.lost;
+    }
+  }
+  return all;
+}
+
+}  // namespace rdmapulse::health

@@ -1,0 +1,132 @@
+// What is remembered of probes: per path the last results and what is outstanding, per peer its
+// session and epoch, per class how long round trips took. Pure.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "config/health_settings.h"
+#include "daemon/health/inputs.h"
+
+namespace rdmapulse::health {
+
+enum class Quality : std::uint8_t { kGood, kLateBlocked, kLateRetx, kFailed };
+
+struct Seen {
+  Time time{};
+  Quality quality = Quality::kGood;
+  double rtt_us = 0;  // 0: not known
+
+  bool Good() const { return quality == Quality::kGood; }
+  // Of loss, not of being held up.
+  bool Lost() const { return quality == Quality::kLateRetx || quality == Quality::kFailed; }
+};
+
+struct PathHistory {
+  std::deque<Seen> seen;     // newest last; the last minute, 512 at most
+  std::deque<Time> waiting;  // posted, not completed; oldest first
+
+  // Age of the oldest that waits; 0: none.
+  Time Oldest(Time now) const { return waiting.empty() ? Time(0) : now - waiting.front(); }
+  // Of the last five that were due, how many were bad; one that waits past the deadline is bad, as
+  // is each one that it keeps from being posted.
+  struct Recent {
+    std::uint32_t bad = 0;
+    std::uint32_t failed = 0;  // of the bad ones: completed in error
+    std::uint32_t lost = 0;    // of the bad ones: failed or retransmitted
+    Time over{};               // from the first bad one of them until now
+    std::uint32_t good_in_a_row = 0;
+    std::optional<double> rtt_us{};  // middle of the good ones
+  };
+  Recent LastFive(Time now, Time deadline) const;
+};
+
+struct PeerHistory {
+  std::optional<bool> session_up{};
+  Time session_changed = Time::min();
+  std::optional<std::uint64_t> epoch{};
+  Time epoch_changed = Time::min();
+  std::uint64_t old_epoch = 0;
+};
+
+// How long good one-sided round trips of a class took, in bins of 10 s, and before.
+class RttHistory {
+ public:
+  void Add(Time time, double rtt_us);
+  // The 90th percentile of the newest bin with at least 5 probes that ended in the last 20 s, or is
+  // running; nullopt: too few probes.
+  std::optional<double> Now(Time now) const;
+  // The middle of the bins that are older than a minute, of at most an hour.
+  std::optional<double> Baseline(Time now) const;
+
+ private:
+  struct Bin {
+    Time start{};
+    double p90 = 0;
+    std::uint32_t count = 0;
+  };
+  void Close();
+
+  std::deque<Bin> bins_;
+  Time start_ = Time::min();
+  std::vector<double> open_;
+  mutable std::optional<double> baseline_;  // of the bins as they are
+  mutable Time baseline_time_ = Time::min();
+};
+
+class ProbeBook {
+ public:
+  explicit ProbeBook(const config::HealthSettings& settings) : settings_(settings) {}
+
+  void Add(const ProbePosted& posted);
+  // `retransmits_grew`: the port's retransmission counters rose while it was under way; absent: the
+  // driver does not count them. `self_late`: we were late ourselves; such a result says nothing.
+  void Add(const ProbeResult& result, std::optional<bool> retransmits_grew, bool self_late);
+  void Add(const PeerSample& sample);
+
+  using Paths = std::map<ProbePath, PathHistory>;
+  const Paths& paths() const { return paths_; }
+  const std::map<std::string, PeerHistory>& peers() const { return peers_; }
+  const PeerHistory* Peer(const std::string& name) const;
+  const RttHistory& Rtt(ProbeClass traffic_class) const {
+    return rtt_[static_cast<std::size_t>(traffic_class)];
+  }
+  Time last_bad() const { return last_bad_; }  // anything late, failed or overdue was learned
+  bool empty() const { return paths_.empty(); }
+
+  // Paths over this port (or over an unknown one), one class: how they are now.
+  struct ClassNow {
+    std::uint32_t peers = 0;       // that were probed
+    std::uint32_t bad_peers = 0;   // nothing came through on any of their paths
+    std::uint32_t good_peers = 0;  // something came through in the last 3 s, nothing is overdue
+    Time oldest{};                 // longest outstanding
+    std::vector<std::string> bad;
+  };
+  ClassNow Now(const PortName& port, ProbeClass traffic_class, Time now) const;
+
+  // Probes learned of in the last minute, one class: all, and those that were lost.
+  struct LossNow {
+    std::uint32_t probes = 0;
+    std::uint32_t lost = 0;
+  };
+  LossNow Loss(const PortName& port, ProbeClass traffic_class, Time now) const;
+
+ private:
+  PathHistory* Path(const ProbePath& path);
+
+  const config::HealthSettings& settings_;
+  Paths paths_;
+  std::map<std::string, PeerHistory> peers_;
+  std::array<RttHistory, 2> rtt_;
+  Time last_bad_ = Time::min();
+};
+
+// 256 QPs a NIC, some ports, a few ops each (design 5.5): beyond that, paths are not remembered.
+inline constexpr std::size_t kPathsMax = 65536;
+
+}  // namespace rdmapulse::health

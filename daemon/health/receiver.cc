@@ -1,0 +1,183 @@
+// slow_receiver: the NIC cannot drain what it gets. rnr_starved: the application posts no receives.
+#include <algorithm>
+
+#include "daemon/health/detectors.h"
+
+namespace rdmapulse::health {
+namespace {
+
+using namespace std::chrono_literals;
+using enum Unit;
+
+constexpr Time kPiece = 5s;
+// A bound from frames counts XON too and holds each for its longest: less than this it proves none.
+constexpr double kFrameBoundMin = 0.3;
+// Of the pieces of `confirm`, one may be quiet: senders pause too.
+constexpr int kQuietPieces = 1;
+
+struct Pieces {
+  int paused = 0;
+  int quiet = 0;
+  bool known = true;
+};
+
+Pieces CountPieces(const PriorityView& view, Time length, double duty) {
+  Pieces pieces;
+  const Time step = std::max(kPiece, view.port.cadence.Typical());
+  for (Time back{}; back + step <= length + step / 10; back += step) {
+    const auto piece =
+        view.DutyOver(Direction::kTx, {view.now - back, kPiece, view.floor, view.whole});
+    if (!piece) {
+      pieces.known = false;
+      return pieces;
+    }
+    ++(piece->value >= duty ? pieces.paused : pieces.quiet);
+    if (view.whole && view.port.cadence.samples() == 2) break;
+  }
+  return pieces;
+}
+
+std::optional<double> ReceivedBeyondAcks(const PriorityView& view, const Span& span) {
+  const auto rx = view.RxLineShare(span);
+  if (!rx) return std::nullopt;
+  return std::max(0.0, *rx - kAckShare * view.TxLineShare(span).value_or(0));
+}
+
+void DescribeSlow(const PriorityView& view, const Context& context, const Duty& duty, double rx,
+                  Judgement& judgement) {
+  judgement.Say(duty.measured ? "paused its switch for {} of the last 30 s"
+                              : "sent pause frames for up to {} of the last 30 s",
+                duty.value, kRatio, view.now);
+  judgement.weight.Add(duty.measured ? weight::kMeasuredDuty : weight::kFrameDuty);
+  if (!duty.measured) judgement.weight.Cap(weight::kFrameDutyCap);
+  judgement.weight.Add(duty.intervals < 2 ? weight::kOneSample : weight::kPersistent);
+  judgement.Say("went on receiving {} meanwhile", rx, kLineShare, view.now);
+  judgement.weight.Add(weight::kSessionUp);
+  for (const auto& [signal, text] :
+       {std::pair{Signal::kPcieStalls, "PCIe was stalled {} in the last 30 s"},
+        std::pair{Signal::kBufferNearFull, "its buffer was nearly full {} in the last 30 s"}}) {
+    const auto grown = view.port.port.Over(signal, view.Last(30s));
+    if (!grown || grown->amount == 0) continue;
+    judgement.Say(text, grown->amount, kTimes, view.now);
+    judgement.weight.Add(weight::kOwnCounter);
+  }
+  judgement.Not(Condition::kStormSource, "data still comes in, at {}", rx, kLineShare);
+  if (context.self_late) judgement.weight.Add(weight::kSelfLate);
+}
+
+}  // namespace
+
+Judgement JudgeSlowReceiver(const PriorityView& view, const Context& context) {
+  const config::ReceiverSettings& settings = context.settings.receiver;
+  Judgement judgement;
+  const auto five = view.DutyOver(Direction::kTx, view.Last(kPiece));
+  if (!five) return judgement;
+  const auto rx = ReceivedBeyondAcks(view, view.Last(kPiece));
+  const auto long_rx = ReceivedBeyondAcks(view, view.Last(settings.confirm));
+  const auto duty = view.DutyOver(Direction::kTx, view.Last(settings.confirm));
+  const double enough = five->measured ? settings.duty : std::max(settings.duty, kFrameBoundMin);
+  const bool progress = rx && *rx >= settings.rx_line_share;
+  if (duty && duty->value >= enough && long_rx && *long_rx >= settings.rx_line_share) {
+    const Pieces pieces = CountPieces(view, settings.confirm, enough);
+    if (pieces.known && pieces.quiet <= kQuietPieces && pieces.paused > 0) {
+      judgement.signs = Signs::kActive;
+      judgement.since = duty->from;
+      const bool major = duty->measured && duty->value >= settings.major_duty;
+      judgement.severity = major ? Severity::kMajor : Severity::kWarning;
+      DescribeSlow(view, context, *duty, *long_rx, judgement);
+      return judgement;
+    }
+  }
+  if (progress && five->value >= enough) {
+    judgement.signs = Signs::kSuspect;
+    DescribeSlow(view, context, *five, *rx, judgement);
+    return judgement;
+  }
+  const auto minute = view.DutyOver(Direction::kTx, view.Last(60s));
+  const bool over = (minute && minute->value < settings.clear_duty);
+  judgement.signs = over ? Signs::kClear : Signs::kNone;
+  return judgement;
+}
+
+namespace {
+
+struct Rnr {
+  double events = 0;
+  double ratio = 0;
+};
+
+std::optional<Rnr> RnrOver(const PriorityView& view, std::initializer_list<Signal> signals,
+                           bool receives, Time length) {
+  const Span span = view.Last(length);
+  const auto events = view.Events(signals, span);
+  const auto packets = receives ? view.RxPackets(span) : view.TxPackets(span);
+  if (!events) return std::nullopt;
+  // Without traffic counted, any starvation is more than any ratio.
+  const double of = packets ? std::max(packets->count, 1.0) : 1.0;
+  return Rnr{*events, std::min(*events / of, 1.0)};
+}
+
+bool Starved(const std::optional<Rnr>& rnr, const Context& context) {
+  return rnr && rnr->events >= context.settings.loss.events &&
+         rnr->ratio >= context.settings.receiver.rnr_ratio;
+}
+
+}  // namespace
+
+// The receiver's own side comes first: a requester that gets RNR NAKs is hit by its peers.
+Judgement JudgeRnr(const PriorityView& view, const Context& context) {
+  Judgement judgement;
+  const auto own = {Signal::kOutOfBuffer, Signal::kRnrNakSent};
+  const auto theirs = {Signal::kRnrNakReceived};
+  const auto exhausted = view.Events({Signal::kRnrRetriesExceeded}, view.Last(60s));
+  const auto own_minute = RnrOver(view, own, true, 60s);
+  const auto their_minute = RnrOver(view, theirs, false, 60s);
+  if (!own_minute && !their_minute && !exhausted) return judgement;
+  const bool own_now = Starved(RnrOver(view, own, true, 10s), context);
+  const bool their_now = Starved(RnrOver(view, theirs, false, 10s), context);
+  const auto own_before =
+      RnrOver({view.port, view.priority, view.number, view.now - Time(50s), view.floor, view.whole},
+              own, true, 10s);
+  const auto their_before =
+      RnrOver({view.port, view.priority, view.number, view.now - Time(50s), view.floor, view.whole},
+              theirs, false, 10s);
+  const bool gone = exhausted.value_or(0) > 0;
+  const bool own_long = own_now && Starved(own_minute, context) && Starved(own_before, context);
+  const bool their_long =
+      their_now && Starved(their_minute, context) && Starved(their_before, context);
+  judgement.peer_side = !own_now && (their_now || gone);
+  if (gone || own_long || their_long) {
+    judgement.signs = Signs::kActive;
+    judgement.severity = gone ? Severity::kMajor : Severity::kWarning;
+  } else if (own_now || their_now) {
+    judgement.signs = Signs::kSuspect;
+  } else {
+    const double left = (own_minute ? own_minute->events : 0) +
+                        (their_minute ? their_minute->events : 0) + exhausted.value_or(0);
+    judgement.signs = left == 0 ? Signs::kClear : Signs::kNone;
+    return judgement;
+  }
+  judgement.weight.Add(weight::kOwnCounter);
+  judgement.weight.Add(weight::kPersistent);
+  if (gone) {
+    judgement.weight.Add(weight::kHardEvent);
+    judgement.Say("{} because a peer had no receive posted for all retries", *exhausted, kErrors,
+                  view.now);
+  }
+  if (own_now && own_minute) {
+    judgement.Say("{} found no receive posted here in the last minute", own_minute->events,
+                  kPackets, view.now);
+    judgement.Say("that is {}", own_minute->ratio, kPacketRatio, view.now);
+  } else if (their_minute && their_minute->events > 0) {
+    judgement.Say("peers answered {} with receiver-not-ready in the last minute",
+                  their_minute->events, kPackets, view.now);
+    judgement.Say("that is {}", their_minute->ratio, kPacketRatio, view.now);
+  }
+  if (const auto duty = view.DutyOver(Direction::kTx, view.Last(10s))) {
+    judgement.Not(Condition::kSlowReceiver, "this port paused its switch only {} of the last 10 s",
+                  duty->value, kRatio);
+  }
+  return judgement;
+}
+
+}  // namespace rdmapulse::health

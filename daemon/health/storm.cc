@@ -1,0 +1,153 @@
+// storm_source: this port pauses its switch without end.
+#include <algorithm>
+#include <cmath>
+
+#include "daemon/health/detectors.h"
+
+namespace rdmapulse::health {
+namespace {
+
+using namespace std::chrono_literals;
+using enum Unit;
+
+// A storm's trickle, when it is not ACKs, gets less; a slow receiver's stays.
+constexpr double kFalling = 0.7;
+constexpr double kNothing = 0.01;
+constexpr Time kStormHour = 1h;
+
+// More comes in than ACKs for what goes out; nullopt: not counted.
+struct Receives {
+  double share = 0;
+  double beyond_acks = 0;
+  bool falling = false;
+};
+
+std::optional<Receives> ReceivesOf(const PriorityView& view) {
+  const auto rx = view.RxLineShare(view.Last(1s));
+  if (!rx) return std::nullopt;
+  const double acks = kAckShare * view.TxLineShare(view.Last(1s)).value_or(0);
+  const auto longer = view.RxLineShare(view.Last(2s));
+  return Receives{*rx, std::max(0.0, *rx - acks), longer && *rx < kFalling * *longer};
+}
+
+bool PausesWithoutEnd(const PriorityView& view, const config::StormSettings& settings,
+                      const std::optional<Receives>& receives) {
+  const auto two = view.DutyOver(Direction::kTx, view.Last(2s));
+  if (!two || (two->intervals < 2 && !view.whole)) return false;
+  if (!receives) {
+    // Who pauses 99 % of two seconds gets nothing, counted or not; a bound from frames proves none.
+    return two->measured && two->value >= settings.full_duty;
+  }
+  if (receives->share >= settings.rx_line_share) return false;
+  const bool nothing = receives->beyond_acks < kNothing;
+  // XOFF and XON both count as frames: the bound alone is reached by any busy receiver.
+  if (!two->measured && !nothing) return false;
+  const auto one = view.DutyOver(Direction::kTx, view.Last(1s));
+  if (one && one->value >= settings.full_duty && (one->intervals >= 2 || view.whole)) return true;
+  const auto lowest = view.LowestDuty(Direction::kTx, 2s, 500ms);
+  return two->value >= settings.duty && lowest && lowest->value >= settings.piece_duty &&
+         (nothing || receives->falling);
+}
+
+void DescribeStorm(const PriorityView& view, const Context& context, const PauseMemory& memory,
+                   const std::optional<Duty>& duty, const std::optional<Receives>& receives,
+                   Judgement& judgement) {
+  const bool event = memory.storm_error != Time::min() &&
+                     view.now - memory.storm_error <= context.settings.storm.event_hold;
+  if (event) {
+    judgement.weight.Add(weight::kHardEvent);
+    judgement.Say("the NIC's own storm detection gave {}", static_cast<double>(memory.storm_errors),
+                  kErrors, memory.storm_error);
+  }
+  if (memory.storms.size() >= context.settings.recurring_storms) {
+    judgement.Say("this is recurring: {} in the last hour",
+                  static_cast<double>(memory.storms.size()), kStorms, view.now);
+  }
+  if (duty) {
+    judgement.Say(duty->measured ? "told its switch to stop sending for {} of the last 2 s"
+                                 : "sent pause frames for up to {} of the last 2 s",
+                  duty->value, kRatio, view.now);
+    judgement.weight.Add(duty->measured ? weight::kMeasuredDuty : weight::kFrameDuty);
+    if (!duty->measured && !event) judgement.weight.Cap(weight::kFrameDutyCap);
+    if (duty->intervals < 2)
+      judgement.weight.Add(weight::kOneSample);
+    else if (duty->measured)
+      judgement.weight.Add(weight::kPersistent);
+  } else {
+    judgement.weight.Add(weight::kCounterMissing);
+  }
+  if (receives) {
+    judgement.Say("received {} on it in the last second", receives->share, kLineShare, view.now);
+    if (receives->share < context.settings.storm.rx_line_share) {
+      judgement.weight.Add(weight::kNoProgress);
+    }
+    judgement.Not(Condition::kSlowReceiver, "it receives no more than {} while it pauses",
+                  receives->share, kLineShare);
+  }
+  if (const auto frames = view.priority.Over(Signal::kTxPauseFrames, view.Last(2s));
+      frames && frames->amount > 0) {
+    judgement.Say("sends pause frames at {}", frames->PerSecond(), kPerSecond, view.now);
+  }
+}
+
+void Remember(Signs signs, Time now, PauseMemory& memory) {
+  if (signs == Signs::kActive && !memory.storming) {
+    memory.storming = true;
+    memory.storms.push_back(now);
+  }
+  if (signs == Signs::kClear) memory.storming = false;
+  while (!memory.storms.empty() && now - memory.storms.front() > kStormHour) {
+    memory.storms.pop_front();
+  }
+}
+
+}  // namespace
+
+Judgement JudgeStorm(const PriorityView& view, const Context& context, std::uint64_t new_warnings,
+                     std::uint64_t new_errors, PauseMemory& memory) {
+  const config::StormSettings& settings = context.settings.storm;
+  Judgement judgement;
+  judgement.severity = Severity::kCritical;
+  if (new_errors > 0) {
+    if (memory.storm_error == Time::min() || view.now - memory.storm_error > settings.event_hold) {
+      memory.storm_errors = 0;
+    }
+    memory.storm_errors += new_errors;
+    memory.storm_error = view.now;
+  }
+  if (new_warnings > 0) memory.storm_warning = view.now;
+  const bool late = view.port.cadence.Late() && !view.whole;
+  if (late && new_errors == 0) return judgement;
+
+  const auto duty = view.DutyOver(Direction::kTx, view.Last(2s));
+  const auto receives = ReceivesOf(view);
+  const bool endless = !late && PausesWithoutEnd(view, settings, receives);
+  const auto half = view.DutyOver(Direction::kTx, view.Last(500ms));
+  const auto five = view.DutyOver(Direction::kTx, view.Last(5s));
+  const auto since_event = [&view](Time event) {
+    return event == Time::min() ? Time::max() : view.now - event;
+  };
+  const bool quiet_counters =
+      since_event(std::max(memory.storm_error, memory.storm_warning)) > settings.event_hold;
+  const bool counted =
+      view.priority.Has(Signal::kTxPauseUs) || view.priority.Has(Signal::kTxPauseFrames);
+  if (new_errors > 0 || endless) {
+    judgement.signs = Signs::kActive;
+    if (endless && duty) judgement.since = duty->from;
+  } else if (new_warnings > 0 || (half && half->measured && half->value >= settings.suspect_duty &&
+                                  receives && receives->share < settings.rx_line_share)) {
+    judgement.signs = Signs::kSuspect;
+  } else if (quiet_counters && (five ? five->value < settings.clear_duty : !counted)) {
+    judgement.signs = Signs::kClear;
+  } else {
+    judgement.signs = counted && !half ? Signs::kUnknown : Signs::kNone;
+  }
+  Remember(judgement.signs, view.now, memory);
+  if (judgement.signs == Signs::kSuspect || judgement.signs == Signs::kActive) {
+    DescribeStorm(view, context, memory, duty, receives, judgement);
+    WeighProbes(ProbesOver(view.port, context), view, context, judgement);
+  }
+  return judgement;
+}
+
+}  // namespace rdmapulse::health
