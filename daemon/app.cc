@@ -95,7 +95,7 @@ App::App(config::Config config, std::string config_path)
                    .journal = Journal}),
       asked_probes_(
           loop_, prober_, [this](const std::string& peer) { return IsPeer(peer); },
-          [this](bool on) { config_.maintenance = on; }),
+          [this](bool on) { maintenance_ = on; }),
       service_(
           loop_, [this] { Reload(); }, [this] { loop_.stop(); }) {
   peer_events_.Bind(prober_);
@@ -230,6 +230,7 @@ void App::Apply(config::Config next) {
   for (const std::string& key : changes.needs_restart) {
     spdlog::warn("reload: {} has changed and takes effect after a restart", key);
   }
+  if (next.maintenance != config_.maintenance) maintenance_.reset();
   config_ = std::move(next);
   Configure();
   spdlog::info("reloaded: {} peers, {} added, {} removed", config_.peers.size(),
@@ -266,7 +267,7 @@ std::shared_ptr<const Snapshot> App::TakeSnapshot() const {
   snapshot->epoch = epoch_;
   snapshot->started = started_;
   snapshot->taken = now;
-  snapshot->maintenance = config_.maintenance;
+  snapshot->maintenance = maintenance_.value_or(config_.maintenance);
   snapshot->expected_agents = config_.expect.expected_agents;
   snapshot->loop_late_max = lateness_.Worst(now);
   snapshot->api_allow = config_.http.api_allow;

@@ -14,6 +14,7 @@
 #include <boost/asio/steady_timer.hpp>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "config/config.h"
@@ -77,6 +78,7 @@ class App {
   AskedProbes asked_probes_;
   Service service_;
   std::unique_ptr<http::Server> http_;
+  std::optional<bool> maintenance_;  // said on the socket: holds until the file says another
   bool said_no_devices_ = false;
   bool stopping_ = false;
 };

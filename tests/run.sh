@@ -114,7 +114,7 @@ run_integration() {
 run_lab() {
   say "building the lab and booting three hosts"
   check "lab builds" bazel build --config=release //daemon:rdmapulsed //daemon/cli:rdmapulse \
-    //tests/lab/...
+    //tests/lab/... //tests/contract:transport_contract_rxe
   local log="$logs/lab"
   python3 tests/lab/end_to_end.py 2>&1 | tee "$log" | grep -E '^(PASS|FAIL|     |h[0-9])'
   local line

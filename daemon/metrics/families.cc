@@ -38,7 +38,8 @@ void AddAgent(FamilySet& families, const Snapshot& snapshot) {
     if (fabric != snapshot.labels.end()) Put(expected, "fabric", fabric->second);
     families.Add(Family::kExpectedAgents, std::move(expected), snapshot.expected_agents);
   }
-  families.Add(Family::kLoopLate, {}, Seconds(snapshot.loop_late_max));
+  // Without a daemon there is no loop.
+  if (snapshot.epoch != 0) families.Add(Family::kLoopLate, {}, Seconds(snapshot.loop_late_max));
 }
 
 // "unknown" in words is an unknown: its label is left out.

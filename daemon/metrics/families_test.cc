@@ -51,12 +51,7 @@ TEST(FamiliesTest, AHostWithoutRdmaIsAStateAndNotAnError) {
             "# HELP rdmapulse_rdma_devices RDMA devices of this host that are present and not "
             "excluded; 0 is a host without RDMA.\n"
             "# TYPE rdmapulse_rdma_devices gauge\n"
-            "rdmapulse_rdma_devices 0\n"
-            "# HELP rdmapulse_loop_late_seconds Worst wake-up lateness of the daemon's event loop "
-            "in the last 10 s: when it is large, probe times measure this host's CPU and not the "
-            "network.\n"
-            "# TYPE rdmapulse_loop_late_seconds gauge\n"
-            "rdmapulse_loop_late_seconds 0\n");
+            "rdmapulse_rdma_devices 0\n");
 }
 
 TEST(FamiliesTest, ADeviceThatIsBeingRemovedIsNotCounted) {

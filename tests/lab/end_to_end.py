@@ -8,6 +8,7 @@ slow machine does not make it flaky, or at once on wrong content. The last line 
 
 import argparse
 import json
+import re
 import subprocess
 import sys
 import tempfile
@@ -19,125 +20,12 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from errors import LabError  # noqa: E402
-from prometheus import Prometheus  # noqa: E402
+from world import HOSTS, PATIENCE, Failure, World  # noqa: E402
 
-LAB = Path(__file__).resolve().parent / "lab"
 ROOT = Path(__file__).resolve().parents[2]
 QUERIES = ROOT / "tests/grafana_queries.py"
 DASHBOARDS = sorted((ROOT / "deploy/grafana").glob("*.json"))
-HOSTS = ("h1", "h2", "h3")
-PATIENCE = 3  # times the limit
-
-
-class Failure(Exception):
-    """A case does not hold; the text says what was seen."""
-
-
-class World:
-    """The lab and the Prometheus beside it."""
-
-    def __init__(self, folder, programs):
-        self.folder = Path(folder)
-        self.programs = programs
-        self.prometheus = None
-        self.urls = {}
-        self.instances = {}
-
-    def lab(self, *words, check=True, timeout=300):
-        command = [sys.executable, str(LAB), words[0], "--dir", str(self.folder), *words[1:]]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=timeout)
-        if check and done.returncode != 0:
-            raise Failure(f"lab {' '.join(words)}: exit {done.returncode}: "
-                          f"{done.stdout[-500:]}{done.stderr[-2000:]}")
-        return done
-
-    def guest(self, host, *command, check=True, timeout=60):
-        return self.lab("exec", host, "--", *command, check=check, timeout=timeout)
-
-    def up(self):
-        words = ["up", "--hosts", str(len(HOSTS))]
-        for option, folder in self.programs.items():
-            words += [option, folder] if folder else []
-        print(self.lab(*words, timeout=600).stdout, flush=True)
-        for host in json.loads(self.lab("status", "--json").stdout)["hosts"]:
-            self.urls[host["host"]] = host["metrics_url"].removesuffix("/metrics")
-            self.instances[host["host"]] = host["metrics_url"].split("/")[2]
-        self.prometheus = Prometheus.start(self.folder / "prometheus", self.instances.values())
-
-    def down(self):
-        if self.prometheus:
-            self.prometheus.stop()
-        self.lab("down", check=False)
-
-    # --- questions
-
-    def value(self, host, metric, labels=""):
-        """The sum over the host's series of that name, None when there is none."""
-        selector = f'instance="{self.instances[host]}"' + (f",{labels}" if labels else "")
-        result = self.prometheus.query(f"sum({metric}{{{selector}}})")
-        return result[0][1] if result else None
-
-    def ok_count(self, host, peer, traffic_class):
-        return self.value(host, "rdmapulse_probes_total",
-                          f'peer="{peer}",class="{traffic_class}",outcome="ok"') or 0
-
-    def api(self, host, page):
-        with urllib.request.urlopen(f"{self.urls[host]}/api/v1/{page}", timeout=10) as answer:
-            return json.load(answer)
-
-    def gid(self, host):
-        return self.api(host, "ports")["ports"][0]["gid"]
-
-    def epoch(self, host):
-        return self.api(host, "status")["epoch"]
-
-    # --- waiting
-
-    def wait(self, what, limit_s, condition, detail=lambda: ""):
-        """Until condition() is true; prints how long it took beside the limit."""
-        started = time.monotonic()
-        while True:
-            if condition():
-                took = time.monotonic() - started
-                mark = "" if took <= limit_s else "  (slow machine)"
-                print(f"     {what}: {took:.1f} s (limit {limit_s} s){mark}", flush=True)
-                return
-            if time.monotonic() - started > PATIENCE * limit_s:
-                raise Failure(f"{what}: not within {PATIENCE} × {limit_s} s{detail()}")
-            time.sleep(0.2)
-
-    def wait_probing(self, limit_s, pairs, classes=("lossless", "control")):
-        """Every pair gets two more good probes in every class, by counters that may start anew."""
-        missing = {(a, b, c): (self.ok_count(a, b, c), 2) for a, b in pairs for c in classes}
-
-        def all_probed():
-            for key, (seen, wanted) in list(missing.items()):
-                count = self.ok_count(*key)
-                wanted -= count - seen if count >= seen else count
-                missing[key] = (count, wanted)
-                if wanted <= 0:
-                    del missing[key]
-            return not missing
-
-        def still_missing():
-            return "; missing " + ", ".join(f"{a}→{b} {c} ({seen:.0f} so far)"
-                                            for (a, b, c), (seen, _) in missing.items())
-
-        names = ", ".join(f"{a}→{b}" for a, b in pairs)
-        self.wait(f"{names} probe ok ({', '.join(classes)})", limit_s, all_probed, still_missing)
-
-    def reload_with(self, host, extra):
-        """The host's configuration as the lab wrote it, and `extra` behind it; SIGHUP."""
-        original = "/etc/rdmapulse/rdmapulse.yaml.lab"
-        self.guest(host, "sh", "-c", f"test -e {original} || "
-                                     f"cp /etc/rdmapulse/rdmapulse.yaml {original}")
-        text = self.guest(host, "cat", original).stdout + extra + "\n"
-        with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
-            file.write(text)
-            file.flush()
-            self.lab("put", host, file.name, "/etc/rdmapulse/rdmapulse.yaml")
-        self.guest(host, "rdmapulsed", "--check")
-        self.lab("daemon", host, "reload")
+UVERBS = "/dev/infiniband/uverbs0"
 
 
 def pairs_of(*hosts):
@@ -317,6 +205,43 @@ def dashboard_queries(world):
         raise Failure(f"a query of the dashboard fails: {done.stderr}")
 
 
+def verbs_keep_the_contract(world):
+    """The suite that the fake fabric passes, on a real device; the daemon goes on beside it."""
+    world.lab("put", "h3", str(world.contract), "/root/contract")
+    world.guest("h3", "chmod", "755", "/root/contract")
+    done = world.guest("h3", "/root/contract", check=False, timeout=300)
+    result = re.search(r"\[  PASSED  \] (\d+) tests?", done.stdout)
+    if done.returncode != 0 or not result or "SKIPPED" in done.stdout:
+        raise Failure(f"exit {done.returncode}: {done.stdout[-3000:]}{done.stderr[-1000:]}")
+    print(f"     {result[1]} cases on rxe0 of h3", flush=True)
+    world.wait_probing(8, pairs_of(*HOSTS))
+
+
+def a_daemon_without_what_verbs_need(world):
+    """One sentence that says what to do; counters are exported all the same."""
+    world.lab("daemon", "h3", "stop")
+    mode = world.guest("h3", "stat", "-c", "%a", UVERBS).stdout.strip()
+    try:
+        for name, prepare, sentence in (
+                ("no permission", f"chmod 600 {UVERBS}", "Permission denied"),
+                ("no locked memory", f"chmod 666 {UVERBS}; ulimit -l 0",
+                 "the locked-memory limit is too low")):
+            said = world.guest(
+                "h3", "sh", "-c",
+                f"{prepare}; cat /etc/rdmapulse/rdmapulse.yaml >/run/lab/open.yaml; "
+                "(sleep 3; wget -qO- http://127.0.0.1:9936/metrics) & timeout 6 "
+                "/usr/bin/setpriv --reuid 900 --regid 900 --clear-groups rdmapulsed "
+                "--config /run/lab/open.yaml 2>&1", check=False).stdout
+            line = next((line for line in said.splitlines() if sentence in line), None)
+            if line is None or "rdmapulse_retransmits_total" not in said:
+                raise Failure(f"{name}: {said[-3000:]}")
+            print(f"     {name}: {line}", flush=True)
+    finally:
+        world.guest("h3", "chmod", mode, UVERBS)
+        world.lab("daemon", "h3", "start")
+    world.wait_probing(10, pairs_of(*HOSTS))
+
+
 def a_host_that_stops_gracefully(world):
     world.lab("daemon", "h3", "stop")
     world.wait("h1 says rdmapulse_peer_up 0 for h3", 3,
@@ -327,7 +252,8 @@ def a_host_that_stops_gracefully(world):
 
 CASES = (all_pairs_probe, counters_appear_and_move, metrics_are_clean, cli_speaks_to_the_daemon,
          a_black_holed_class, one_percent_drop, a_moved_gid, ipv6_gids, a_deleted_device,
-         a_host_that_stops_gracefully, a_killed_host_is_seen_and_comes_back, dashboard_queries)
+         verbs_keep_the_contract, a_daemon_without_what_verbs_need, a_host_that_stops_gracefully,
+         a_killed_host_is_seen_and_comes_back, dashboard_queries)
 
 
 def run_cases(world, wanted):
@@ -359,11 +285,13 @@ def main():
     parser.add_argument("--dir", help="state folder of the lab; default: a new one")
     parser.add_argument("--bin", help="folder with rdmapulsed and rdmapulse")
     parser.add_argument("--lab-bin", help="folder with the lab's own programs")
+    parser.add_argument("--contract", help="the transport_contract_rxe program",
+                        default=ROOT / "bazel-bin/tests/contract/transport_contract_rxe")
     options = parser.parse_args()
     total = len(options.cases) or len(CASES)
     with tempfile.TemporaryDirectory(prefix="rdmapulse-e2e-") as folder:
         world = World(options.dir or folder,
-                      {"--bin": options.bin, "--lab-bin": options.lab_bin})
+                      {"--bin": options.bin, "--lab-bin": options.lab_bin}, options.contract)
         try:
             world.up()
             print(world.lab("late").stdout, flush=True)
