@@ -133,19 +133,24 @@ def inputs_of_a_silent_host_are_a_matter_of_the_agent(s):
     s.firing("20m", missing("h1"))
 
 
+def probing(host, values):
+    path = {**PORT, "peer": "h3", "class_": "lossless", "op": "write0"}
+    host.add("rdmapulse_probes_total", values, outcome="ok", **path)
+    host.add("rdmapulse_probe_overdue", values, **path)
+    host.add("rdmapulse_probe_rtt_seconds_count", values, **path)
+
+
 @scenario(interval="15s", evaluation="1m")
 def probes_end_with_their_peers(s):
     """h1 has its peers removed: only these are gone. h2 has them still and probes nobody."""
     for name, peers in (("h1", "1x40 stale"), ("h2", "1x400")):
         host = s.host(name)
         host.add("rdmapulse_peer_info", peers, peer="h3", tor="t2")
-        for metric in ("probes_total", "probe_overdue", "probe_rtt_seconds_count"):
-            host.add(f"rdmapulse_{metric}", "0x40 stale", peer="h3", class_="lossless", op="write0")
+        probing(host, "0x40 stale")
     # h4 keeps the fabric from having none at all.
     host = s.host("h4")
     host.add("rdmapulse_peer_info", "1x400", peer="h3", tor="t2")
-    for metric in ("probes_total", "probe_overdue", "probe_rtt_seconds_count"):
-        host.add(f"rdmapulse_{metric}", "0x400", peer="h3", class_="lossless", op="write0")
+    probing(host, "0x400")
     s.firing("18m", *(no_metric(f"rdmapulse_{name}") for name in (
         "peer_info", "probes_total", "probe_overdue", "probe_rtt_seconds_count")))
     s.value("18m", 'count by (host) (rdmapulse:inputs:gone)', ('{host="h1"}', 1), ('{host="h2"}', 3))

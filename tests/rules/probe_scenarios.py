@@ -200,7 +200,7 @@ def best_effort_probes_that_are_stuck_are_lost_and_lossless_ones_may_be_paused(s
         peers(host, f"h{number}x", tor="t2")
         probes(host, f"h{number}x", "lossless")
     probes(host, "h3", "lossless", ok="0+5x40 200x400", overdue="0x40 1x400")
-    s.firing("400s", loss("h1", "h2", "control", "warning"))
+    s.firing("400s", loss("h1", "h2", "control", "warning", "t2"))
 
 
 @scenario(interval="5s")
