@@ -63,7 +63,8 @@ struct CongestionSettings {
   double major_ce_ratio = 0.10;
   double rx_line_share = 0.80;
   double major_rx_line_share = 0.90;
-  double duty = 0.05;
+  double suspect_duty = 0.05;
+  double duty = 0.20;  // healthy collectives were seen to be paused for a sixth of the time
   double major_duty = 0.30;
   double rtt_factor = 2.0;  // of its own baseline
   milliseconds confirm{60'000};
@@ -75,7 +76,7 @@ struct CongestionSettings {
 struct VictimSettings {
   double rtt_factor = 5.0;
   double clear_rtt_factor = 2.0;
-  double duty = 0.02;
+  double duty = 0.20;       // see CongestionSettings
   double cnp_ratio = 1e-4;  // CNPs handled per packet sent
   milliseconds confirm{30'000};
   bool operator==(const VictimSettings&) const = default;
@@ -135,15 +136,15 @@ struct HealthSettings {
   std::uint32_t lossless_priority = 3;
   bool expect_ecn = true;
   bool expect_out_of_order = false;  // adaptive routing with out-of-order placement
-  StormSettings storm;
-  BlockedSettings blocked;
-  WatchdogSettings watchdog;
-  ReceiverSettings receiver;
-  CongestionSettings congestion;
-  VictimSettings victim;
-  LossSettings loss;
-  LinkSettings link;
-  PeerSettings peer;
+  StormSettings storm{};
+  BlockedSettings blocked{};
+  WatchdogSettings watchdog{};
+  ReceiverSettings receiver{};
+  CongestionSettings congestion{};
+  VictimSettings victim{};
+  LossSettings loss{};
+  LinkSettings link{};
+  PeerSettings peer{};
   bool operator==(const HealthSettings&) const = default;
 };
 

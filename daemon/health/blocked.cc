@@ -83,6 +83,7 @@ Judgement JudgeByProbes(const PriorityView& view, const Context& context, const 
   judgement.severity = Severity::kMajor;
   const auto& lossless = probes.lossless;
   if (lossless.peers == 0) return judgement;
+  if (context.self_late) return judgement;
   const bool bad = probes.AllLosslessBad() && probes.OneClassOnly();
   if (!bad) {
     memory.blocked_since.reset();
@@ -129,8 +130,14 @@ void Remember(const PriorityView& view, const Context& context, const PortProbes
 // Congestion, too, holds a port for two whole seconds of 1 s samples now and then, when all that
 // leaves are the ACKs for what comes in; so that takes twice as long to believe, and one interval
 // more where an interval is a good part of the time.
-bool Lasted(const PriorityView& view, Time blocked, Time needed, const PauseMemory& memory) {
+bool Lasted(const PriorityView& view, const PortProbes& probes, Time blocked, Time needed,
+            const PauseMemory& memory) {
   if (view.whole) return true;
+  // A bound that frames give proves little: the probes must agree, or time.
+  if (!view.priority.Has(Signal::kRxPauseUs)) {
+    if (probes.lossless.peers > 0 && !probes.AllLosslessBad()) return false;
+    if (probes.lossless.peers == 0) needed *= 2;
+  }
   const Time interval = view.port.cadence.Typical();
   if (interval > kFine) needed += interval;
   if (memory.blocked_leaking) needed *= 2;
@@ -189,7 +196,7 @@ Judgement JudgeBlocked(const PriorityView& view, const Context& context, PauseMe
       memory.blocked_since ? memory.blocked_with_demand : WantsToSend(view, probes, memory);
   const Time blocked = memory.blocked_since ? view.now - *memory.blocked_since : Time(0);
   if (duty && duty->value >= limits.duty && demand && memory.blocked_since &&
-      Lasted(view, blocked, limits.confirm, memory)) {
+      Lasted(view, probes, blocked, limits.confirm, memory)) {
     judgement.signs = Signs::kActive;
     judgement.since = memory.blocked_since;
     if (blocked >= limits.critical) judgement.severity = Severity::kCritical;
@@ -216,11 +223,12 @@ Judgement JudgeDeadlock(const PriorityView& view, const Context& context,
   const auto tx = view.DutyOver(Direction::kTx, view.Last(limits.deadlock));
   const bool blocked = memory.blocked_since && memory.blocked_with_demand;
   const Time length = blocked ? view.now - *memory.blocked_since : Time(0);
-  if (blocked && Lasted(view, length, limits.deadlock, memory) &&
+  const PortProbes probes = blocked ? ProbesOver(view.port, context) : PortProbes{};
+  if (blocked && Lasted(view, probes, length, limits.deadlock, memory) &&
       (!tx || tx->value < limits.deadlock_tx_duty)) {
     judgement.signs = Signs::kActive;
     judgement.since = memory.blocked_since;
-    Describe(view, context, ProbesOver(view.port, context), memory, judgement);
+    Describe(view, context, probes, memory, judgement);
     if (tx) {
       judgement.Not(Condition::kStormSource,
                     "this port itself pauses its switch only {} of the time", tx->value, kRatio);

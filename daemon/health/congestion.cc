@@ -135,8 +135,10 @@ Judgement JudgeCongestion(const PriorityView& view, const Context& context,
     const auto rx = view.RxLineShare(span);
     return rtt_high || (rx && *rx >= settings.rx_line_share);
   };
-  const auto paused = [&view, &settings](const Span& span) {
-    return PausedWithProgress(view, span, settings.duty);
+  // A bound that frames give says little of how long: round trips must tell.
+  const bool measured = view.priority.Has(Signal::kRxPauseUs);
+  const auto paused = [&view, &settings, measured, rtt_high](const Span& span) {
+    return (measured || rtt_high) && PausedWithProgress(view, span, settings.duty);
   };
   const bool by_marks = context.settings.expect_ecn && Lasts(view, settings.confirm, marked);
   const bool by_pause = Lasts(view, settings.confirm, paused);
@@ -148,7 +150,7 @@ Judgement JudgeCongestion(const PriorityView& view, const Context& context,
                              long_marks->ratio >= settings.major_ce_ratio && rx &&
                              *rx >= settings.major_rx_line_share;
     // Where pauses are the congestion control by design, much of them is its working.
-    const bool major_pause = by_pause && context.settings.expect_ecn &&
+    const bool major_pause = by_pause && measured && context.settings.expect_ecn &&
                              PausedWithProgress(view, span, settings.major_duty);
     judgement.signs = Signs::kActive;
     judgement.severity = major_marks || major_pause ? Severity::kMajor : Severity::kWarning;
@@ -158,7 +160,7 @@ Judgement JudgeCongestion(const PriorityView& view, const Context& context,
   }
   const bool some_marks =
       context.settings.expect_ecn && marks && marks->ratio >= settings.suspect_ce_ratio;
-  if (some_marks || paused(ten)) {
+  if (some_marks || (measured && PausedWithProgress(view, ten, settings.suspect_duty))) {
     judgement.signs = Signs::kSuspect;
     judgement.severity = Severity::kInfo;
     Describe(view, context, ten, some_marks, judgement);
@@ -168,7 +170,7 @@ Judgement JudgeCongestion(const PriorityView& view, const Context& context,
   const auto long_marks = MarksOver(view, quiet);
   const auto long_duty = view.DutyOver(Direction::kRx, quiet);
   const bool over = (!long_marks || long_marks->ratio < settings.clear_ce_ratio) &&
-                    (!long_duty || long_duty->value < settings.duty / 2);
+                    (!long_duty || long_duty->value < settings.suspect_duty / 2);
   judgement.signs = over ? Signs::kClear : Signs::kNone;
   return judgement;
 }

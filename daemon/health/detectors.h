@@ -66,6 +66,7 @@ struct WatchdogMemory {
   std::optional<Time> block_start{};
   Time block_end = Time::min();
   Time block_length{};
+  Time lost = Time::min();
   bool counted = true;  // this block has been followed by loss, or was too long to be one
   std::deque<Time> cuts{};
 };
@@ -95,6 +96,7 @@ struct LossMemory {
   double exceeded_seen = 0;
   double exceeded_count = 0;
   Time exceeded = Time::min();
+  std::optional<double> usual{};  // out of order per packet, on a fabric that reorders
 };
 Judgement JudgeLoss(const PriorityView& view, const Context& context, LossMemory& memory);
 Judgement JudgeIwarp(const PriorityView& view, const Context& context);

@@ -11,6 +11,10 @@ using namespace std::chrono_literals;
 // What our being late spoils: probes that were under way then come back a little later.
 constexpr Time kLateAfterwards = 1s;
 constexpr double kStormDuty = 0.5;
+// Peers are probed once a second a path: judging them oftener tells nothing more.
+constexpr Time kPeerInterval = 500ms;
+// How soon a finding speaks up again after what explained it has gone.
+constexpr Time kReviewInterval = 1s;
 
 bool IsAbsence(const Judgement& judgement) {
   return judgement.signs != Signs::kSuspect && judgement.signs != Signs::kActive;
@@ -93,7 +97,7 @@ void Engine::TakeProbes() {
 
 bool Engine::Steady(const PortHistory& port) const {
   if (port.up && !*port.up) return false;
-  return port.changed == Time::min() || now_ - port.changed >= settings_.link.steady;
+  return port.unsettled == Time::min() || now_ - port.unsettled >= settings_.link.steady;
 }
 
 // A NIC counts its storms by port; the priority is the one that pauses.
@@ -126,7 +130,7 @@ void Engine::Step(Tracked& tracked, Condition condition, Judgement judgement,
   if (tracked.machine.state() == State::kOk && IsAbsence(judgement)) return;
   if (tracked.machine.Step(now_, judgement, info, settings_)) {
     tracked.pending = true;
-    tracked.changed = now_;
+    pending_ = true;
   }
   tracked.signs = judgement.signs;
   if (!IsAbsence(judgement)) tracked.judgement = std::move(judgement);
@@ -136,8 +140,8 @@ void Engine::JudgePriority(PortState& port, std::uint32_t number, const Context&
   std::unique_ptr<PriorityState>& state = port.priorities[number];
   if (!state) state = std::make_unique<PriorityState>();
   const PortHistory& history = port.history;
-  const PriorityView view{history,      history.priorities[number], number, now_, history.changed,
-                          context.whole};
+  const PriorityView view{history, history.priorities[number], number,
+                          now_,    history.unsettled,          context.whole};
   const auto step = [this, &state, &context](Condition condition, Judgement judgement) {
     Step(state->conditions[static_cast<std::size_t>(condition)], condition, std::move(judgement),
          context);
@@ -245,21 +249,31 @@ std::vector<Finding> Engine::Evaluate(Time now) {
   TakeProbes();
   const Context context{settings_, probes_, now, source_ == Source::kMoments, now <= late_until_};
   for (auto& [name, port] : ports_) JudgePort(*port, context);
-  JudgePeers(context);
+  if (now >= peers_due_) {
+    JudgePeers(context);
+    peers_due_ = now + kPeerInterval;
+  }
+  if (!pending_ && now < review_due_) return {};
+  pending_ = false;
+  review_due_ = now + kReviewInterval;
+  return Report();
+}
 
+// What is new, and what nothing explains any more and so stands for itself again.
+std::vector<Finding> Engine::Report() {
   std::vector<Finding> changed;
   const std::vector<Open> open = AllOpen(true);
   for (const Open& one : open) {
     Tracked& tracked = *one.tracked;
-    // Also when what explained it has gone and it stands for itself again.
-    if (!tracked.pending &&
-        (tracked.machine.state() != State::kActive || tracked.signs != Signs::kActive))
-      continue;
-    if (!tracked.pending && tracked.announced >= tracked.machine.severity()) continue;
+    if (!tracked.pending) {
+      const bool holds =
+          tracked.machine.state() == State::kActive && tracked.signs == Signs::kActive;
+      if (!holds || tracked.announced >= tracked.machine.severity()) continue;
+    }
     Finding finding = Make(one, open);
     if (!tracked.pending && finding.severity <= tracked.announced) continue;
-    if (tracked.machine.state() == State::kActive) tracked.changed = now;
-    finding.time = now;
+    tracked.changed = now_;
+    finding.time = now_;
     tracked.announced = finding.severity;
     tracked.pending = false;
     changed.push_back(std::move(finding));

@@ -50,7 +50,7 @@ class Engine {
   std::vector<Finding> Evaluate(Time now);
 
   // Suspect, active and clearing ones, as they were at the last Evaluate.
-  std::vector<Finding> Findings() const;
+  std::vector<Finding> Findings();
 
   // Something smells: these ports should be sampled every 100 ms for now.
   std::vector<PortName> FastPorts(Time now) const;
@@ -105,8 +105,10 @@ class Engine {
   bool Steady(const PortHistory& port) const;
   std::uint32_t StormPriority(const PortState& port) const;
 
+  std::vector<Finding> Report();
+
   // findings.cc
-  std::vector<Open> AllOpen(bool pending_too) const;
+  std::vector<Open> AllOpen(bool pending_too);
   Finding Make(const Open& open, const std::vector<Open>& all) const;
   std::optional<std::string> ExplainedBy(const Open& open, const std::vector<Open>& all) const;
   std::string Id(const Open& open) const;
@@ -124,6 +126,9 @@ class Engine {
   std::optional<std::uint64_t> epoch_;
   bool maintenance_ = false;
   Time late_until_ = Time::min();
+  bool pending_ = false;  // something tracked is to be reported
+  Time peers_due_ = Time::min();
+  Time review_due_ = Time::min();
 };
 
 }  // namespace rdmapulse::health

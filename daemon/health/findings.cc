@@ -14,23 +14,22 @@ constexpr std::size_t kHitMax = 64;
 
 }  // namespace
 
-std::vector<Engine::Open> Engine::AllOpen(bool pending_too) const {
+std::vector<Engine::Open> Engine::AllOpen(bool pending_too) {
   std::vector<Open> open;
-  const auto add = [&open, pending_too](const Conditions& conditions, const Subject& subject) {
+  const auto add = [&open, pending_too](Conditions& conditions, const Subject& subject) {
     for (std::size_t i = 0; i < kConditionCount; ++i) {
-      const Tracked& tracked = conditions[i];
+      Tracked& tracked = conditions[i];
       if (tracked.machine.state() == State::kOk && !(pending_too && tracked.pending)) continue;
-      // The list is made for whoever owns this engine.
-      open.push_back({static_cast<Condition>(i), subject, const_cast<Tracked*>(&tracked)});
+      open.push_back({static_cast<Condition>(i), subject, &tracked});
     }
   };
-  for (const auto& [name, port] : ports_) {
+  for (auto& [name, port] : ports_) {
     add(port->conditions, {.port = name});
     for (std::uint32_t i = 0; i < kPriorityCount; ++i) {
       if (port->priorities[i]) add(port->priorities[i]->conditions, {.port = name, .priority = i});
     }
   }
-  for (const auto& [name, peer] : peers_) {
+  for (auto& [name, peer] : peers_) {
     add(peer.conditions, {.peer = name});
     add(peer.classes[0], {.peer = name, .traffic_class = "lossless"});
     add(peer.classes[1], {.peer = name, .traffic_class = "control"});
@@ -120,7 +119,7 @@ Finding Engine::Make(const Open& open, const std::vector<Open>& all) const {
   return finding;
 }
 
-std::vector<Finding> Engine::Findings() const {
+std::vector<Finding> Engine::Findings() {
   const std::vector<Open> open = AllOpen(false);
   std::vector<Finding> findings;
   for (const Open& one : open) findings.push_back(Make(one, open));

@@ -22,7 +22,8 @@ std::uint32_t FlapsWithin(const PortHistory& port, Time now, Time window) {
 Judgement JudgeLinkDown(const PortHistory& port, const Context& context) {
   Judgement judgement;
   if (!port.up) return judgement;
-  if (*port.up) {
+  const bool between = *port.up && port.last_down == context.now;
+  if (*port.up && !between) {
     const bool steady =
         port.changed == Time::min() || context.now - port.changed >= context.settings.link.steady;
     judgement.signs = steady ? Signs::kClear : Signs::kNone;
@@ -32,10 +33,12 @@ Judgement JudgeLinkDown(const PortHistory& port, const Context& context) {
   // A port that has never been up since we look is more likely one without a cable.
   judgement.severity = port.was_up ? Severity::kMajor : Severity::kWarning;
   judgement.weight.Add(weight::kHardEvent);
-  if (port.was_up) {
-    judgement.since = port.changed;
-    judgement.Say("the port has been down for {}", SecondsOf(context.now - port.changed), kSeconds,
-                  context.now);
+  if (between) {
+    judgement.Say("the NIC counted a link down between two readings", 0, kNone, context.now);
+  } else if (port.was_up) {
+    judgement.since = port.last_down == Time::min() ? port.changed : port.last_down;
+    judgement.Say("the port has been down for {}", SecondsOf(context.now - *judgement.since),
+                  kSeconds, context.now);
   } else {
     judgement.Say("the port was down when it was first seen", 0, kNone, context.now);
   }

@@ -13,6 +13,7 @@ using enum Unit;
 constexpr std::size_t kWindowBins = 6;
 // A peer that went away is the reason of timeouts for so long: retries of applications end by then.
 constexpr Time kPeerTrouble = 60s;
+constexpr Time kPeerKnown = 5s;
 
 // Columns of LossMemory::bins.
 enum Column : std::size_t { kGaps, kReceived, kResent, kSent };
@@ -63,10 +64,32 @@ struct Sides {
   Ratio receiver;
   Ratio sender;
   double Worst() const { return std::max(receiver.Value(), sender.Value()); }
+  void Add(const Sides& other) {
+    receiver.events += other.receiver.events;
+    receiver.packets += other.receiver.packets;
+    sender.events += other.sender.events;
+    sender.packets += other.sender.packets;
+  }
 };
 
-Sides SidesOf(const EventBins<4>::Row& row) {
-  return {{row[kGaps], row[kReceived]}, {row[kResent], row[kSent]}};
+// Three times what is usual is not usual any more.
+constexpr double kUsualFactor = 3;
+
+Sides SidesOf(const EventBins<4>::Row& row, const LossMemory& memory) {
+  const double usual = kUsualFactor * memory.usual.value_or(0) * row[kReceived];
+  return {{std::max(0.0, row[kGaps] - usual), row[kReceived]}, {row[kResent], row[kSent]}};
+}
+
+// Packets that come out of order from the very start, at a port that never has to send anything
+// again and drops nothing, are the work of adaptive routing and are placed.
+void LearnUsual(LossMemory& memory) {
+  const auto& rows = memory.bins.rows();
+  if (memory.usual || rows.size() < 2) return;
+  const EventBins<4>::Row& first = rows.back();
+  memory.usual = 0;
+  if (first[kGaps] > 0 && first[kResent] == 0 && first[kReceived] > 0) {
+    memory.usual = first[kGaps] / first[kReceived];
+  }
 }
 
 bool Loud(const Ratio& ratio, const config::LossSettings& settings) {
@@ -157,27 +180,38 @@ Judgement JudgeLoss(const PriorityView& view, const Context& context, LossMemory
   if (!CountsLoss(view)) return judgement;
   const bool trouble = PeerInTrouble(context);
   Collect(view, context, !trouble, memory);
+  if (view.whole) memory.usual = 0;
+  LearnUsual(memory);
 
   const auto& rows = memory.bins.rows();
   std::uint32_t loud = 0;
   std::uint32_t some = 0;
   double all_events = 0;
+  Sides loud_sum;  // a loss that began lately is not thinned by the time before
   for (std::size_t i = 0; i < kWindowBins && i < rows.size(); ++i) {
-    const Sides sides = SidesOf(rows[i]);
-    if (Loud(sides.receiver, settings) || Loud(sides.sender, settings)) ++loud;
+    const Sides sides = SidesOf(rows[i], memory);
+    if (Loud(sides.receiver, settings) || Loud(sides.sender, settings)) {
+      ++loud;
+      loud_sum.Add(sides);
+    }
     const double events = std::max(sides.receiver.events, sides.sender.events);
     if (events > 0) ++some;
     all_events += events;
   }
-  const Sides sides = SidesOf(memory.bins.Sum(kWindowBins));
-  const bool exceeded = memory.exceeded != Time::min() && view.now - memory.exceeded <= 60s;
+  const Sides sides = SidesOf(memory.bins.Sum(kWindowBins), memory);
+  // Before the first bin is over nothing is known of what is usual.
+  if (!memory.usual) loud = some = 0;
+  // Whether the peer went away is known some seconds later; what is missing says it at once.
+  const Time ago = memory.exceeded == Time::min() ? Time::max() : view.now - memory.exceeded;
+  const bool exceeded = !trouble && ago <= 60s && (ago >= kPeerKnown || loud > 0);
   // Few events a bin, but in many bins and enough together: a slow drip at low load.
   const bool drip = some >= settings.bins && all_events >= settings.events * settings.bins &&
                     sides.Worst() >= settings.warning_ratio;
   const bool whole = view.whole && loud > 0;
   if (loud >= settings.bins || drip || whole || exceeded) {
     judgement.signs = Signs::kActive;
-    judgement.severity = exceeded ? Severity::kCritical : SeverityOf(sides.Worst(), settings);
+    judgement.severity = exceeded ? Severity::kCritical
+                                  : SeverityOf(std::max(loud_sum.Worst(), sides.Worst()), settings);
     // Timeouts alone may be an application at the other end that died (1.5): the probes decide.
     const auto naks =
         view.Events({Signal::kPacketSequenceError, Signal::kImpliedNak}, view.Last(60s));
@@ -194,7 +228,7 @@ Judgement JudgeLoss(const PriorityView& view, const Context& context, LossMemory
     judgement.signs = Signs::kSuspect;
   } else {
     double left = 0;
-    for (const auto& row : rows) left += row[kGaps] + row[kResent];
+    for (const auto& row : rows) left += SidesOf(row, memory).receiver.events + row[kResent];
     const bool quiet = memory.exceeded == Time::min() || view.now - memory.exceeded > 120s;
     judgement.signs = left == 0 && quiet ? Signs::kClear : Signs::kNone;
     return judgement;
@@ -222,6 +256,7 @@ Judgement JudgePathLoss(const std::string& peer, ProbeClass traffic_class, const
   std::uint32_t bad_paths = 0;
   std::uint32_t good_paths = 0;
   std::uint32_t other_good = 0;
+  bool other_class_dead = false;
   Time last_lost = Time::min();
   std::set<std::int64_t> bins;
   for (const auto& [path, history] : context.probes.paths()) {
@@ -233,7 +268,10 @@ Judgement JudgePathLoss(const std::string& peer, ProbeClass traffic_class, const
       }
       continue;
     }
-    if (path.traffic_class != traffic_class) continue;
+    if (path.traffic_class != traffic_class) {
+      other_class_dead = five.good_in_a_row == 0;
+      continue;
+    }
     const bool broken = five.bad >= context.settings.peer.bad_probes && five.lost > 0 &&
                         five.over >= context.settings.peer.over;
     if (broken)
@@ -252,7 +290,12 @@ Judgement JudgePathLoss(const std::string& peer, ProbeClass traffic_class, const
   if (probes == 0) return judgement;
   const config::LossSettings& settings = context.settings.loss;
   const bool repeated = lost >= settings.events && bins.size() >= settings.bins;
-  if (bad_paths > 0 || repeated) {
+  // Both classes at once, nothing comes through and others are fine: the peer's NIC or link rather
+  // than a path. What is wrong there only that host can say.
+  const bool all_dead = bad_paths > 0 && good_paths == 0 && other_class_dead;
+  if (all_dead) {
+    judgement.signs = Signs::kSuspect;
+  } else if (bad_paths > 0 || repeated) {
     judgement.signs = Signs::kActive;
   } else if (lost >= settings.events) {
     judgement.signs = Signs::kSuspect;

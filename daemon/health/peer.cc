@@ -38,7 +38,10 @@ PeerNow Look(const std::string& peer, const Context& context) {
       if (five.good_in_a_row > 0) ++now.recent_good;
       now.good_in_a_row = std::min(now.good_in_a_row, five.good_in_a_row);
       now.over = std::max(now.over, five.over);
-      if (five.rtt_us && (!now.rtt_us || *five.rtt_us > *now.rtt_us)) now.rtt_us = five.rtt_us;
+      // The slowest: what slows the network down slows both kinds.
+      if (five.rtt_us_max && (!now.rtt_us || *five.rtt_us_max > *now.rtt_us)) {
+        now.rtt_us = five.rtt_us_max;
+      }
     } else {
       ++now.echo_paths;
       if (bad) ++now.echo_bad;

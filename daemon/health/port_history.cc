@@ -119,6 +119,31 @@ void PortHistory::Add(const PortSample& sample, std::uint32_t lossless_priority)
   }
 
   CountDowns(sample);
+  AwaitTraffic(sample.time);
+}
+
+// A link is not back before something has passed over it: until then its counters may say anything.
+void PortHistory::AwaitTraffic(Time now) {
+  if (changed == now) {
+    awaits_traffic = true;
+    unsettled = now;
+  }
+  if (!awaits_traffic) return;
+  bool counted = false;
+  bool moved = false;
+  const auto look = [&counted, &moved, now](const SignalHistory& history, Signal signal) {
+    counted = counted || history.Has(signal);
+    moved = moved || history.Newest(signal, now) > 0;
+  };
+  for (const Signal signal : {Signal::kPrioTxBytes, Signal::kPrioRxBytes}) {
+    for (const SignalHistory& history : priorities) look(history, signal);
+  }
+  for (const Signal signal : {Signal::kRdmaTxBytes, Signal::kRdmaRxBytes}) look(port, signal);
+  if (counted && !moved) {
+    unsettled = now;
+  } else if (changed != now) {
+    awaits_traffic = false;
+  }
 }
 
 // A link that was seen to go down and come back is one down, whatever the event counter says of it
@@ -132,6 +157,7 @@ void PortHistory::CountDowns(const PortSample& sample) {
   if (downs > 0 || (sample.up && up && *up != *sample.up)) changed = sample.time;
   if (went_down) downs = std::max<std::uint64_t>(downs, 1);
   if (was_down) downs = downs > 0 ? downs - 1 : 0;
+  if (downs > 0) last_down = sample.time;
   if (sample.up) up = sample.up;
   if (up.value_or(false)) was_up = true;
   for (std::uint64_t i = 0; i < downs && i < kFlapsAtOnce; ++i) flaps.push_back(sample.time);

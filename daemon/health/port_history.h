@@ -67,8 +67,12 @@ struct PortHistory {
   std::optional<bool> device_present{};
   std::vector<std::string> config_findings{};
   Time config_since{};
-  // The link went, came or changed its speed; pause windows begin after it.
+  // The link went, came or changed its speed.
   Time changed = Time::min();
+  // Until here the link was changing, or had not carried anything since; pause windows begin after.
+  Time unsettled = Time::min();
+  bool awaits_traffic = false;
+  Time last_down = Time::min();  // seen by state or by count
   // Downs, newest last: of link_flap.
   std::vector<Time> flaps{};
   Time downs_counted = Time::min();  // samples of one time say the same thing again
@@ -77,6 +81,7 @@ struct PortHistory {
 
  private:
   void CountDowns(const PortSample& sample);
+  void AwaitTraffic(Time now);
 };
 
 enum class Direction : std::uint8_t { kRx, kTx };  // kRx: the switch pauses us

@@ -19,6 +19,7 @@ constexpr std::size_t kBinProbesMax = 4096;
 constexpr Time kProbeInterval = 1s;
 constexpr Time kFresh = 3s;
 constexpr std::size_t kLast = 5;
+constexpr std::size_t kRttsMin = 3;
 
 double Middle(std::vector<double> values, double share) {
   const auto at = static_cast<std::size_t>(share * static_cast<double>(values.size() - 1));
@@ -67,7 +68,10 @@ PathHistory::Recent PathHistory::LastFive(Time now, Time deadline) const {
     if (it->Lost()) ++recent.lost;
     recent.over = std::max(recent.over, now - it->time);
   }
-  if (!rtts.empty()) recent.rtt_us = Middle(std::move(rtts), 0.5);
+  if (rtts.size() >= kRttsMin) {
+    recent.rtt_us_max = *std::max_element(rtts.begin(), rtts.end());
+    recent.rtt_us = Middle(std::move(rtts), 0.5);
+  }
   return recent;
 }
 

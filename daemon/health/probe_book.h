@@ -41,7 +41,9 @@ struct PathHistory {
     std::uint32_t lost = 0;    // of the bad ones: failed or retransmitted
     Time over{};               // from the first bad one of them until now
     std::uint32_t good_in_a_row = 0;
-    std::optional<double> rtt_us{};  // middle of the good ones
+    // Of the good ones, if there are three: the middle and the longest.
+    std::optional<double> rtt_us{};
+    std::optional<double> rtt_us_max{};
   };
   Recent LastFive(Time now, Time deadline) const;
 };

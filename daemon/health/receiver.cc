@@ -45,9 +45,11 @@ std::optional<double> ReceivedBeyondAcks(const PriorityView& view, const Span& s
 
 void DescribeSlow(const PriorityView& view, const Context& context, const Duty& duty, double rx,
                   Judgement& judgement) {
-  judgement.Say(duty.measured ? "paused its switch for {} of the last 30 s"
-                              : "sent pause frames for up to {} of the last 30 s",
+  judgement.Say(duty.measured ? "pauses its switch {} of the time"
+                              : "sends pause frames for up to {} of the time",
                 duty.value, kRatio, view.now);
+  judgement.Say("for at least {}", std::chrono::duration<double>(view.now - duty.from).count(),
+                kSeconds, view.now);
   judgement.weight.Add(duty.measured ? weight::kMeasuredDuty : weight::kFrameDuty);
   if (!duty.measured) judgement.weight.Cap(weight::kFrameDutyCap);
   judgement.weight.Add(duty.intervals < 2 ? weight::kOneSample : weight::kPersistent);

@@ -30,8 +30,16 @@ std::optional<Receives> ReceivesOf(const PriorityView& view) {
   return Receives{*rx, std::max(0.0, *rx - acks), longer && *rx < kFalling * *longer};
 }
 
+// A bound that frames give is reached by any busy receiver, since XOFF and XON both count: then the
+// probes must agree, or nothing at all come in.
+bool BoundIsEnough(const PriorityView& view, const Receives& receives, const PortProbes& probes) {
+  if (probes.lossless.peers > 0) return probes.AllLosslessBad();
+  const auto five = view.RxLineShare(view.Last(5s));
+  return five && receives.beyond_acks < kNothing / 10 && *five < kNothing / 10;
+}
+
 bool PausesWithoutEnd(const PriorityView& view, const config::StormSettings& settings,
-                      const std::optional<Receives>& receives) {
+                      const std::optional<Receives>& receives, const PortProbes& probes) {
   const auto two = view.DutyOver(Direction::kTx, view.Last(2s));
   if (!two || (two->intervals < 2 && !view.whole)) return false;
   if (!receives) {
@@ -39,14 +47,17 @@ bool PausesWithoutEnd(const PriorityView& view, const config::StormSettings& set
     return two->measured && two->value >= settings.full_duty;
   }
   if (receives->share >= settings.rx_line_share) return false;
-  const bool nothing = receives->beyond_acks < kNothing;
-  // XOFF and XON both count as frames: the bound alone is reached by any busy receiver.
-  if (!two->measured && !nothing) return false;
-  const auto one = view.DutyOver(Direction::kTx, view.Last(1s));
-  if (one && one->value >= settings.full_duty && (one->intervals >= 2 || view.whole)) return true;
+  if (!two->measured && !BoundIsEnough(view, *receives, probes)) return false;
   const auto lowest = view.LowestDuty(Direction::kTx, 2s, 500ms);
-  return two->value >= settings.duty && lowest && lowest->value >= settings.piece_duty &&
-         (nothing || receives->falling);
+  const bool throughout = lowest && lowest->value >= settings.piece_duty;
+  const auto one = view.DutyOver(Direction::kTx, view.Last(1s));
+  // One interval of a second is not enough by itself.
+  if (one && one->value >= settings.full_duty &&
+      (one->intervals >= 2 || throughout || view.whole)) {
+    return true;
+  }
+  const bool nothing = receives->beyond_acks < kNothing;
+  return two->value >= settings.duty && throughout && (nothing || receives->falling);
 }
 
 void DescribeStorm(const PriorityView& view, const Context& context, const PauseMemory& memory,
@@ -121,7 +132,9 @@ Judgement JudgeStorm(const PriorityView& view, const Context& context, std::uint
 
   const auto duty = view.DutyOver(Direction::kTx, view.Last(2s));
   const auto receives = ReceivesOf(view);
-  const bool endless = !late && PausesWithoutEnd(view, settings, receives);
+  const bool pauses = duty && duty->value >= settings.suspect_duty;
+  const PortProbes probes = pauses ? ProbesOver(view.port, context) : PortProbes{};
+  const bool endless = pauses && !late && PausesWithoutEnd(view, settings, receives, probes);
   const auto half = view.DutyOver(Direction::kTx, view.Last(500ms));
   const auto five = view.DutyOver(Direction::kTx, view.Last(5s));
   const auto since_event = [&view](Time event) {

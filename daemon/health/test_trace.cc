@@ -20,7 +20,7 @@ void TestHost::Tick(const Traffic& traffic) {
   sample.mtu_bytes = kMtu;
   for (const SignalInfo& info : Signals()) {
     const double value = values[static_cast<std::size_t>(info.signal)];
-    const bool always = info.scope == Scope::kPriority || info.signal == Signal::kEcnMarked;
+    const bool always = info.scope != Scope::kPort;
     const bool hidden = std::find(absent.begin(), absent.end(), info.signal) != absent.end();
     const bool packets =
         info.signal == Signal::kPrioTxPackets || info.signal == Signal::kPrioRxPackets;

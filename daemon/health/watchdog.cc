@@ -59,10 +59,14 @@ Judgement JudgeWatchdog(const PriorityView& view, const Context& context, Watchd
   judgement.severity = Severity::kMajor;
   const auto duty = view.DutyOver(Direction::kRx, view.Last(Time(1)));
   if (!duty || !duty->measured || view.whole || view.port.cadence.Late()) return judgement;
+  const double lost = Losses(view, view.Last(Time(1)));
+  if (lost > 0) memory.lost = view.now;
   Follow(view, *duty, settings, memory);
 
-  const double lost = Losses(view, view.Last(Time(1)));
-  if (!memory.counted && lost > 0 && view.now - memory.block_end <= settings.loss_within) {
+  // The drops that end a block are often counted in its last interval.
+  if (!memory.counted && memory.lost != Time::min() &&
+      memory.lost >= memory.block_end - memory.block_length &&
+      memory.lost <= memory.block_end + settings.loss_within) {
     memory.counted = true;
     if (memory.cuts.empty() || view.now - memory.cuts.back() >= kApart) {
       memory.cuts.push_back(view.now);

@@ -1,0 +1,190 @@
+// lossless_loss, path_loss, rnr_starved, iwarp_retx, watchdog_cut, congestion: through the engine.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "daemon/health/test_trace.h"
+
+namespace rdmapulse::health {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::HasSubstr;
+
+// 100 Gb/s at 30 % and 4 KiB are 916,000 packets a second.
+constexpr double kPacketsPerSecond = 0.3 * TestHost::kRate / TestHost::kMtu;
+
+// Seconds in which a share of the packets is lost on arrival.
+void Lose(TestHost& host, Signal signal, double ratio, int seconds) {
+  const auto ticks = static_cast<int>(Time(1s) / host.step);
+  for (int i = 0; i < seconds * ticks; ++i) {
+    host.Count(signal, ratio * kPacketsPerSecond / ticks);
+    host.Tick({});
+  }
+}
+
+TEST(LossTest, ARatioOfOneInAHundredThousandIsMajorWithinAMinute) {
+  TestHost host;
+  host.Run(40s, {});
+  const Time start = host.now;
+  Lose(host, Signal::kOutOfSequence, 2e-5, 60);
+  EXPECT_EQ(host.Loud(Severity::kMajor), "lossless_loss");
+  EXPECT_LE(host.ActiveAt(Condition::kLosslessLoss), start + 60s);
+  EXPECT_EQ(host.States(Condition::kLosslessLoss), "suspect active/major");
+}
+
+TEST(LossTest, SeverityFollowsTheRatio) {
+  for (const auto& [ratio, severity] :
+       {std::pair{5e-6, "active/warning"}, std::pair{2e-5, "active/major"},
+        std::pair{2e-4, "active/critical"}}) {
+    TestHost host;
+    host.Run(40s, {});
+    Lose(host, Signal::kPacketSequenceError, ratio, 60);
+    EXPECT_THAT(host.States(Condition::kLosslessLoss), HasSubstr(severity)) << ratio;
+    EXPECT_EQ(host.States(Condition::kLosslessLoss).find("critical") != std::string::npos,
+              ratio > 1e-4);
+  }
+}
+
+TEST(LossTest, OneBurstIsOnlySuspect) {
+  TestHost host;
+  host.Run(40s, {});
+  host.Count(Signal::kPacketSequenceError, 100'000);
+  host.Run(180s, {});
+  EXPECT_EQ(host.States(Condition::kLosslessLoss), "suspect ok");
+}
+
+TEST(LossTest, TwoEventsInTenSecondsAreNotJudged) {
+  TestHost host;
+  host.Run(40s, {});
+  host.Count(Signal::kPacketSequenceError, 2);
+  host.Run(60s, {});
+  EXPECT_EQ(host.States(Condition::kLosslessLoss), "");
+}
+
+TEST(LossTest, OnAnotherPriorityItIsAPathLossAndOneStepLower) {
+  TestHost host;
+  host.priority = 0;
+  host.Run(40s, {});
+  Lose(host, Signal::kPacketSequenceError, 2e-4, 60);
+  EXPECT_EQ(host.States(Condition::kLosslessLoss), "");
+  EXPECT_EQ(host.States(Condition::kPathLoss), "suspect active/major");
+}
+
+TEST(LossTest, OutOfOrderFromTheStartIsAdaptiveRouting) {
+  TestHost host;
+  Lose(host, Signal::kOutOfSequence, 0.01, 90);
+  EXPECT_EQ(host.States(Condition::kLosslessLoss), "");
+  Lose(host, Signal::kOutOfSequence, 0.1, 60);
+  EXPECT_EQ(host.Loud(Severity::kMajor), "lossless_loss") << "ten times as many are not";
+}
+
+TEST(LossTest, ExpectedReorderingIsNoLoss) {
+  TestHost host({.expect_out_of_order = true});
+  host.Run(40s, {});
+  Lose(host, Signal::kOutOfSequence, 0.01, 60);
+  EXPECT_EQ(host.States(Condition::kLosslessLoss), "");
+}
+
+TEST(LossTest, TimeoutsAloneMayBeAnApplicationThatDied) {
+  TestHost host;
+  host.Run(40s, {});
+  Lose(host, Signal::kRetransmitTimeout, 1e-3, 60);
+  EXPECT_EQ(host.States(Condition::kLosslessLoss), "suspect active/warning");
+}
+
+TEST(LossTest, SpentRetriesAreCriticalUnlessAPeerWentAway) {
+  for (const bool gone : {false, true}) {
+    TestHost host;
+    host.Run(40s, {});
+    if (gone) host.engine.Add(PeerSample{.time = host.now, .peer = "h2", .session_up = false});
+    host.Count(Signal::kRetriesExceeded, 1);
+    host.Run(10s, {});
+    EXPECT_EQ(host.Loud(Severity::kInfo), gone ? "" : "lossless_loss");
+  }
+}
+
+TEST(LossTest, EndsAfterTwoQuietMinutes) {
+  TestHost host;
+  host.step = 1s;
+  host.Run(40s, {});
+  Lose(host, Signal::kPacketSequenceError, 2e-5, 60);
+  host.Run(110s, {});
+  EXPECT_EQ(host.States(Condition::kLosslessLoss), "suspect active/major");
+  host.Run(40s, {});
+  EXPECT_EQ(host.States(Condition::kLosslessLoss), "suspect active/major clearing ok");
+}
+
+TEST(WatchdogTest, ThreeBlocksThatEndInLossAreAWatchdogs) {
+  TestHost host;
+  host.Run(20s, {});
+  for (int i = 0; i < 3; ++i) {
+    host.Run(300ms, {.tx = 0, .rx_duty = 1});
+    host.Count(Signal::kPacketSequenceError, 50);
+    host.Run(100ms, {.tx = 0, .rx_duty = 1});
+    host.Run(2s, {});
+  }
+  EXPECT_EQ(host.States(Condition::kWatchdogCut), "suspect active/major");
+}
+
+TEST(WatchdogTest, BlocksWithoutLossAreNot) {
+  TestHost host;
+  host.Run(20s, {});
+  for (int i = 0; i < 10; ++i) {
+    host.Run(300ms, {.tx = 0, .rx_duty = 1});
+    host.Run(2s, {});
+  }
+  EXPECT_EQ(host.States(Condition::kWatchdogCut), "");
+}
+
+TEST(RnrTest, APortWithoutReceiveBuffersForAMinute) {
+  TestHost host;
+  host.step = 1s;
+  host.Run(20s, {});
+  Lose(host, Signal::kOutOfBuffer, 1e-4, 70);
+  EXPECT_EQ(host.States(Condition::kRnrStarved), "suspect active/warning");
+  EXPECT_THAT(host.Last(Condition::kRnrStarved)->advice, HasSubstr("An application on h1"));
+}
+
+TEST(RnrTest, NaksOfPeersBlameThePeers) {
+  TestHost host;
+  host.step = 1s;
+  host.Run(20s, {});
+  Lose(host, Signal::kRnrNakReceived, 1e-4, 70);
+  EXPECT_THAT(host.Last(Condition::kRnrStarved)->advice, HasSubstr("this host is not the cause"));
+}
+
+TEST(IwarpTest, SeverityFollowsTheRatioOfSegments) {
+  TestHost host;
+  host.step = 1s;
+  host.Count(Signal::kIwarpRetransmits, 1);
+  host.Run(20s, {});
+  Lose(host, Signal::kIwarpRetransmits, 2e-3, 80);
+  EXPECT_EQ(host.States(Condition::kIwarpRetx), "suspect active/major");
+}
+
+TEST(CongestionTest, MarksAtAFullReceiverForAMinute) {
+  TestHost host;
+  host.step = 1s;
+  host.Run(20s, {});
+  host.Run(70s, {.rx = 0.95, .ce_ratio = 0.2});
+  EXPECT_EQ(host.States(Condition::kCongestion), "suspect active/warning active/major");
+}
+
+TEST(CongestionTest, MarksAtAReceiverThatIsNotFullAreOnlySuspect) {
+  TestHost host;
+  host.step = 1s;
+  host.Run(20s, {});
+  host.Run(100s, {.rx = 0.5, .ce_ratio = 0.12});
+  EXPECT_EQ(host.States(Condition::kCongestion), "suspect");
+}
+
+TEST(CongestionTest, PausesAreTheWayOfAFabricThatExpectsNoMarks) {
+  TestHost host({.expect_ecn = false});
+  host.step = 1s;
+  host.Run(20s, {});
+  host.Run(100s, {.rx_duty = 0.6, .rx_transitions = 1000});
+  EXPECT_EQ(host.States(Condition::kCongestion), "suspect active/warning");
+}
+
+}  // namespace
+}  // namespace rdmapulse::health

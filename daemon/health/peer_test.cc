@@ -1,0 +1,179 @@
+// peer_down, peer_overloaded, agent_restart, path_loss, and the two classes of probes.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "daemon/health/test_trace.h"
+
+namespace rdmapulse::health {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::HasSubstr;
+
+// Four kinds of probes to each of two peers, once a second.
+struct Answers {
+  std::optional<Time> lossless = 10us;  // absent: never comes
+  std::optional<Time> control = 10us;
+  std::optional<Time> echo = 20us;
+  bool failed = false;  // what never comes is said to have failed
+};
+
+class PeerTest : public testing::Test {
+ protected:
+  PeerTest() {
+    host_.absent = {Signal::kTxPauseUs, Signal::kRxPauseUs, Signal::kTxPauseFrames,
+                    Signal::kRxPauseFrames, Signal::kRxPauseTransitions};
+  }
+
+  void Probe(const std::string& peer, const std::string& op, ProbeClass traffic_class,
+             std::optional<Time> rtt, bool failed, std::uint32_t sport) {
+    const ProbePath path{peer, traffic_class, op, sport, {}};
+    host_.engine.Add(ProbePosted{host_.now, path});
+    ProbeResult result{.time = host_.now, .posted = host_.now, .path = path};
+    if (rtt) {
+      result.time += *rtt;
+      result.rtt = rtt;
+    } else if (failed) {
+      result.outcome = ProbeOutcome::kFailed;
+    } else {
+      return;
+    }
+    host_.engine.Add(result);
+  }
+
+  void Second(const Answers& h2, const Answers& h3) {
+    for (const auto& [peer, answers] : {std::pair{"h2", h2}, std::pair{"h3", h3}}) {
+      Probe(peer, "write0", ProbeClass::kLossless, answers.lossless, answers.failed, 50'000);
+      Probe(peer, "write0", ProbeClass::kControl, answers.control, answers.failed, 50'000);
+      Probe(peer, "echo", ProbeClass::kControl, answers.echo, answers.failed, 50'000);
+    }
+    host_.Run(1s, {});
+  }
+
+  void Seconds(int count) { Seconds(count, Answers{}, Answers{}); }
+  void Seconds(int count, const Answers& h2) { Seconds(count, h2, Answers{}); }
+  void Seconds(int count, const Answers& h2, const Answers& h3) {
+    for (int i = 0; i < count; ++i) Second(h2, h3);
+  }
+
+  void Session(bool up, std::uint64_t epoch = 1) {
+    host_.engine.Add(PeerSample{host_.now, "h2", up, epoch});
+  }
+
+  static constexpr Answers Dead(bool failed) {
+    return {std::nullopt, std::nullopt, std::nullopt, failed};
+  }
+
+  TestHost host_;
+};
+
+TEST_F(PeerTest, APeerThatIsGoneIsDownAndNotALoss) {
+  for (const bool failed : {true, false}) {
+    host_.said.clear();
+    Session(true);
+    Seconds(20);
+    const Time start = host_.now;
+    Seconds(2, Dead(failed));
+    Session(false);
+    Seconds(10, Dead(failed));
+    EXPECT_EQ(host_.Loud(Severity::kInfo), "peer_down");
+    EXPECT_LE(host_.ActiveAt(Condition::kPeerDown), start + 5s);
+    Session(true);
+    Seconds(60);
+    EXPECT_EQ(host_.Last(Condition::kPeerDown)->state, State::kOk);
+  }
+}
+
+TEST_F(PeerTest, AStoppedAgentIsNoNetworkVerdict) {
+  Session(true);
+  Seconds(20);
+  const Time start = host_.now;
+  Session(false);
+  Seconds(10, {.echo = std::nullopt});
+  EXPECT_EQ(host_.Loud(Severity::kInfo), "peer_overloaded");
+  EXPECT_LE(host_.ActiveAt(Condition::kPeerOverloaded), start + 5s);
+}
+
+TEST_F(PeerTest, ASlowCpuIsToldFromASlowNetwork) {
+  Session(true);
+  Seconds(20);
+  Seconds(10, {.lossless = 5ms, .control = 5ms, .echo = 5ms});
+  EXPECT_EQ(host_.States(Condition::kPeerOverloaded), "");
+  Seconds(10);
+  Seconds(10, {.echo = 2ms});
+  EXPECT_EQ(host_.Loud(Severity::kInfo), "peer_overloaded");
+}
+
+TEST_F(PeerTest, ANewEpochIsARestartAndOneFailureIsNothing) {
+  Session(true, 1);
+  Seconds(20);
+  Session(true, 2);
+  Second(Dead(true), {});
+  Seconds(60);
+  EXPECT_EQ(host_.States(Condition::kAgentRestart), "active/info clearing ok");
+  EXPECT_EQ(host_.Loud(Severity::kWarning), "");
+}
+
+TEST_F(PeerTest, OnePathThatFailsIsAPathLoss) {
+  Session(true);
+  Seconds(20);
+  for (int i = 0; i < 10; ++i) {
+    Probe("h2", "write0", ProbeClass::kLossless, std::nullopt, true, 50'001);
+    Second({}, {});
+  }
+  EXPECT_EQ(host_.Loud(Severity::kMajor), "path_loss");
+  EXPECT_EQ(host_.Last(Condition::kPathLoss)->subject,
+            (Subject{.peer = "h2", .traffic_class = "lossless"}));
+}
+
+TEST_F(PeerTest, OneLostProbeIsNothing) {
+  Session(true);
+  Seconds(20);
+  Second({.lossless = std::nullopt, .failed = true}, {});
+  Seconds(30);
+  EXPECT_EQ(host_.said.size(), 0U);
+}
+
+TEST_F(PeerTest, LosslessBadAndControlGoodIsABlockedClassWithoutAnyPauseCounter) {
+  Session(true);
+  Seconds(20);
+  const Answers blocked{.lossless = std::nullopt};
+  Seconds(6, blocked, blocked);
+  EXPECT_EQ(host_.States(Condition::kEgressBlocked), "suspect active/major");
+  EXPECT_THAT(host_.Last(Condition::kEgressBlocked)->also_hit.peers,
+              testing::ElementsAre("h2", "h3"));
+}
+
+TEST_F(PeerTest, BothClassesBadIsNoBlockedClass) {
+  Session(true);
+  Seconds(20);
+  Seconds(10, Dead(false), Dead(false));
+  EXPECT_EQ(host_.States(Condition::kEgressBlocked), "");
+}
+
+TEST_F(PeerTest, WhoIsLateHimselfSaysNothingOfOthers) {
+  Session(true);
+  Seconds(20);
+  for (int i = 0; i < 20; ++i) {
+    host_.engine.Add(HostSample{.time = host_.now, .loop_late = 200ms});
+    Second({.lossless = 200ms, .control = 200ms, .echo = 210ms},
+           {.lossless = 200ms, .control = 200ms, .echo = 210ms});
+  }
+  EXPECT_EQ(host_.said.size(), 0U);
+}
+
+TEST_F(PeerTest, AbortedProbesMeanNothing) {
+  Session(true);
+  Seconds(20);
+  for (int i = 0; i < 10; ++i) {
+    ProbeResult result{.time = host_.now, .posted = host_.now};
+    result.path = {"h2", ProbeClass::kLossless, "write0", 50'000, {}};
+    result.outcome = ProbeOutcome::kAborted;
+    host_.engine.Add(result);
+    Second({}, {});
+  }
+  EXPECT_EQ(host_.said.size(), 0U);
+}
+
+}  // namespace
+}  // namespace rdmapulse::health
