@@ -122,6 +122,7 @@ Finding Engine::Make(const Open& open, const std::vector<Open>& all) const {
 std::vector<Finding> Engine::Findings() {
   const std::vector<Open> open = AllOpen(false);
   std::vector<Finding> findings;
+  findings.reserve(open.size());
   for (const Open& one : open) findings.push_back(Make(one, open));
   return findings;
 }

@@ -293,16 +293,12 @@ Judgement JudgePathLoss(const std::string& peer, ProbeClass traffic_class, const
   // Both classes at once, nothing comes through and others are fine: the peer's NIC or link rather
   // than a path. What is wrong there only that host can say.
   const bool all_dead = bad_paths > 0 && good_paths == 0 && other_class_dead;
-  if (all_dead) {
-    judgement.signs = Signs::kSuspect;
-  } else if (bad_paths > 0 || repeated) {
-    judgement.signs = Signs::kActive;
-  } else if (lost >= settings.events) {
-    judgement.signs = Signs::kSuspect;
-  } else {
+  const bool bad = bad_paths > 0 || repeated;
+  if (!bad && lost < settings.events) {
     judgement.signs = lost == 0 ? Signs::kClear : Signs::kNone;
     return judgement;
   }
+  judgement.signs = bad && !all_dead ? Signs::kActive : Signs::kSuspect;
   // Nothing at all comes through and nobody says whether the peer lives: it may be the peer.
   const bool alive = session != nullptr && session->session_up.value_or(false);
   if (good_paths == 0 && !alive) judgement.severity = Severity::kWarning;
