@@ -1,5 +1,5 @@
-// When a path probes, and with which op: every op once an interval, spread over it, jittered, on the
-// grid that the whole process wakes by. Says when; never waits. Pure.
+// When a path probes, and with which op: every op once an interval, spread over it, jittered, on
+// the grid that the whole process wakes by. Says when; never waits. Pure.
 #pragma once
 
 #include <cstddef>
