@@ -42,7 +42,7 @@ std::optional<Time> BlockedSince(const PriorityView& view, const config::Blocked
 
 bool WantsToSend(const PriorityView& view, const PortProbes& probes, const PauseMemory& memory) {
   if (probes.lossless.oldest > kBacklogAge) return true;
-  return memory.sent != Time::min() && view.now - memory.sent < kDemandMemory;
+  return memory.sent != kNever && view.now - memory.sent < kDemandMemory;
 }
 
 void Describe(const PriorityView& view, const Context& context, const PortProbes& probes,
@@ -167,7 +167,7 @@ void WeighProbes(const PortProbes& probes, const PriorityView& view, const Conte
                  Judgement& judgement) {
   if (probes.OneClassOnly()) judgement.weight.Add(weight::kControlFine);
   if (probes.lossless.bad_peers >= 2) judgement.weight.Add(weight::kPeersAgree);
-  if (view.port.changed != Time::min() && view.now - view.port.changed < kLinkMemory) {
+  if (view.port.changed != kNever && view.now - view.port.changed < kLinkMemory) {
     judgement.weight.Add(weight::kLinkChanged);
   }
   if (context.self_late) judgement.weight.Add(weight::kSelfLate);

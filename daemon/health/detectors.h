@@ -43,15 +43,15 @@ inline constexpr double kAckShare = 0.10;
 
 // storm.cc
 struct PauseMemory {
-  Time storm_error = Time::min();
-  Time storm_warning = Time::min();
+  Time storm_error = kNever;
+  Time storm_warning = kNever;
   std::uint64_t storm_errors = 0;  // of this incident
   std::deque<Time> storms{};       // when each began, of the last hour
   bool storming = false;
   std::optional<Time> blocked_since{};
   bool blocked_with_demand = false;
   bool blocked_leaking = false;  // ACKs leave
-  Time sent = Time::min();       // more than ACKs
+  Time sent = kNever;            // more than ACKs
 };
 Judgement JudgeStorm(const PriorityView& view, const Context& context, std::uint64_t new_warnings,
                      std::uint64_t new_errors, PauseMemory& memory);
@@ -64,9 +64,9 @@ Judgement JudgeDeadlock(const PriorityView& view, const Context& context,
 // watchdog.cc
 struct WatchdogMemory {
   std::optional<Time> block_start{};
-  Time block_end = Time::min();
+  Time block_end = kNever;
   Time block_length{};
-  Time lost = Time::min();
+  Time lost = kNever;
   bool counted = true;  // this block has been followed by loss, or was too long to be one
   std::deque<Time> cuts{};
 };
@@ -95,7 +95,7 @@ struct LossMemory {
   double timeouts_seen = 0;  // as they stand
   double exceeded_seen = 0;
   double exceeded_count = 0;
-  Time exceeded = Time::min();
+  Time exceeded = kNever;
   std::optional<double> usual{};  // out of order per packet, on a fabric that reorders
 };
 Judgement JudgeLoss(const PriorityView& view, const Context& context, LossMemory& memory);
@@ -115,7 +115,7 @@ Judgement JudgeConfig(const PortHistory& port, const Context& context, bool hurt
 struct CreditMemory {
   double full_scale = 0;       // ticks per second, seen while data waited and none went
   std::deque<double> usual{};  // ticks per second of 10 s bins, the last hour
-  Time bin = Time::min();
+  Time bin = kNever;
   std::optional<Time> high_since{};
   std::optional<Time> low_since{};
 };

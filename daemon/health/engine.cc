@@ -97,7 +97,7 @@ void Engine::TakeProbes() {
 
 bool Engine::Steady(const PortHistory& port) const {
   if (port.up && !*port.up) return false;
-  return port.unsettled == Time::min() || now_ - port.unsettled >= settings_.link.steady;
+  return port.unsettled == kNever || now_ - port.unsettled >= settings_.link.steady;
 }
 
 // A NIC counts its storms by port; the priority is the one that pauses.
@@ -226,7 +226,7 @@ void Engine::JudgePeers(const Context& context) {
 }
 
 void Engine::WatchFast(PortState& port, const Context& context) const {
-  bool smells = probes_.last_bad() != Time::min() && now_ - probes_.last_bad() < Time(1s);
+  bool smells = probes_.last_bad() != kNever && now_ - probes_.last_bad() < Time(1s);
   smells = smells || port.history.port.Newest(Signal::kStormWarnings, now_) > 0 ||
            port.history.port.Newest(Signal::kStormErrors, now_) > 0;
   for (std::uint32_t i = 0; i < kPriorityCount && !smells; ++i) {

@@ -81,7 +81,7 @@ class Engine {
     std::array<std::unique_ptr<PriorityState>, kPriorityCount> priorities;
     OpticsMemory optics;
     Conditions conditions;
-    Time fast_until = Time::min();
+    Time fast_until = kNever;
   };
   struct PeerState {
     Conditions conditions;
@@ -125,10 +125,10 @@ class Engine {
   Time now_{};
   std::optional<std::uint64_t> epoch_;
   bool maintenance_ = false;
-  Time late_until_ = Time::min();
+  Time late_until_ = kNever;
   bool pending_ = false;  // something tracked is to be reported
-  Time peers_due_ = Time::min();
-  Time review_due_ = Time::min();
+  Time peers_due_ = kNever;
+  Time review_due_ = kNever;
 };
 
 }  // namespace rdmapulse::health

@@ -18,6 +18,8 @@ namespace rdmapulse::health {
 // On the clock of the inputs: a trace's own, or live the monotonic clock moved by a constant so
 // that it reads as Unix time. It never steps.
 using Time = std::chrono::microseconds;
+// Before every time there is, and not so far that a difference would not fit.
+inline constexpr Time kNever = Time::min() / 4;
 
 // A trace may name neither.
 struct PortName {

@@ -25,7 +25,7 @@ Judgement JudgeLinkDown(const PortHistory& port, const Context& context) {
   const bool between = *port.up && port.last_down == context.now;
   if (*port.up && !between) {
     const bool steady =
-        port.changed == Time::min() || context.now - port.changed >= context.settings.link.steady;
+        port.changed == kNever || context.now - port.changed >= context.settings.link.steady;
     judgement.signs = steady ? Signs::kClear : Signs::kNone;
     return judgement;
   }
@@ -36,7 +36,7 @@ Judgement JudgeLinkDown(const PortHistory& port, const Context& context) {
   if (between) {
     judgement.Say("the NIC counted a link down between two readings", 0, kNone, context.now);
   } else if (port.was_up) {
-    judgement.since = port.last_down == Time::min() ? port.changed : port.last_down;
+    judgement.since = port.last_down == kNever ? port.changed : port.last_down;
     judgement.Say("the port has been down for {}", SecondsOf(context.now - *judgement.since),
                   kSeconds, context.now);
   } else {
@@ -177,7 +177,7 @@ void Learn(const PriorityView& view, double ticks, double tx_share, bool high,
   if (tx_share < kStandstill && ticks >= kTicksMin) {
     memory.full_scale = std::max(memory.full_scale, ticks);
   }
-  if (memory.bin != Time::min() && view.now - memory.bin < Time(10s)) return;
+  if (memory.bin != kNever && view.now - memory.bin < Time(10s)) return;
   memory.bin = view.now;
   if (high) return;  // trouble is not what is usual
   memory.usual.push_back(ticks);

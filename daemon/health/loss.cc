@@ -45,13 +45,13 @@ bool CountsLoss(const PriorityView& view) {
 
 // Timeouts and spent retries do not tell a lost packet from a peer that is gone.
 bool PeerInTrouble(const Context& context) {
-  return std::any_of(
-      context.probes.peers().begin(), context.probes.peers().end(), [&context](const auto& entry) {
-        const PeerHistory& peer = entry.second;
-        if (peer.session_up && !*peer.session_up) return true;
-        const Time changed = std::max(peer.session_changed, peer.epoch_changed);
-        return peer.epoch_changed != Time::min() && context.now - changed < kPeerTrouble;
-      });
+  return std::any_of(context.probes.peers().begin(), context.probes.peers().end(),
+                     [&context](const auto& entry) {
+                       const PeerHistory& peer = entry.second;
+                       if (peer.session_up && !*peer.session_up) return true;
+                       const Time changed = std::max(peer.session_changed, peer.epoch_changed);
+                       return peer.epoch_changed != kNever && context.now - changed < kPeerTrouble;
+                     });
 }
 
 struct Ratio {
@@ -135,7 +135,7 @@ void Describe(const PriorityView& view, const Context& context, const LossMemory
               const Sides& sides, Judgement& judgement) {
   const double receiver = sides.receiver.Value();
   const double sender = sides.sender.Value();
-  if (memory.exceeded != Time::min() && view.now - memory.exceeded <= 60s) {
+  if (memory.exceeded != kNever && view.now - memory.exceeded <= 60s) {
     judgement.Say("retries were spent on {}", memory.exceeded_count, kPackets, memory.exceeded);
     judgement.weight.Add(weight::kHardEvent);
   }
@@ -202,7 +202,7 @@ Judgement JudgeLoss(const PriorityView& view, const Context& context, LossMemory
   // Before the first bin is over nothing is known of what is usual.
   if (!memory.usual) loud = some = 0;
   // Whether the peer went away is known some seconds later; what is missing says it at once.
-  const Time ago = memory.exceeded == Time::min() ? Time::max() : view.now - memory.exceeded;
+  const Time ago = memory.exceeded == kNever ? Time::max() : view.now - memory.exceeded;
   const bool exceeded = !trouble && ago <= 60s && (ago >= kPeerKnown || loud > 0);
   // Few events a bin, but in many bins and enough together: a slow drip at low load.
   const bool drip = some >= settings.bins && all_events >= settings.events * settings.bins &&
@@ -229,7 +229,7 @@ Judgement JudgeLoss(const PriorityView& view, const Context& context, LossMemory
   } else {
     double left = 0;
     for (const auto& row : rows) left += SidesOf(row, memory).receiver.events + row[kResent];
-    const bool quiet = memory.exceeded == Time::min() || view.now - memory.exceeded > 120s;
+    const bool quiet = memory.exceeded == kNever || view.now - memory.exceeded > 120s;
     judgement.signs = left == 0 && quiet ? Signs::kClear : Signs::kNone;
     return judgement;
   }
@@ -246,7 +246,7 @@ Judgement JudgePathLoss(const std::string& peer, ProbeClass traffic_class, const
   if (context.self_late) return judgement;
   if (session != nullptr) {
     if (session->session_up && !*session->session_up) return judgement;
-    if (session->epoch_changed != Time::min() &&
+    if (session->epoch_changed != kNever &&
         context.now - session->epoch_changed < context.settings.peer.epoch_guard) {
       return judgement;
     }
@@ -257,7 +257,7 @@ Judgement JudgePathLoss(const std::string& peer, ProbeClass traffic_class, const
   std::uint32_t good_paths = 0;
   std::uint32_t other_good = 0;
   bool other_class_dead = false;
-  Time last_lost = Time::min();
+  Time last_lost = kNever;
   std::set<std::int64_t> bins;
   for (const auto& [path, history] : context.probes.paths()) {
     if (KindOf(path) != ProbeKind::kOneSided) continue;

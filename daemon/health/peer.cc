@@ -132,7 +132,7 @@ Judgement JudgeAgentRestart(const std::string& peer, const Context& context) {
   Judgement judgement;
   judgement.severity = Severity::kInfo;
   const PeerHistory* const session = context.probes.Peer(peer);
-  if (session == nullptr || session->epoch_changed == Time::min()) return judgement;
+  if (session == nullptr || session->epoch_changed == kNever) return judgement;
   const Time ago = context.now - session->epoch_changed;
   if (ago < context.settings.peer.epoch_guard) {
     judgement.signs = Signs::kActive;

@@ -95,7 +95,7 @@ bool Cadence::Late() const {
 }
 
 void PortHistory::Add(const PortSample& sample, std::uint32_t lossless_priority) {
-  if (first == Time::min()) first = sample.time;
+  if (first == kNever) first = sample.time;
   cadence.Add(sample.time);
   last = sample.time;
 

@@ -56,8 +56,8 @@ struct PortHistory {
   std::array<SignalHistory, kPriorityCount> priorities{};
   std::array<bool, kPriorityCount> known{};  // priorities that a sample named
   Cadence cadence{};
-  Time first = Time::min();
-  Time last = Time::min();
+  Time first = kNever;
+  Time last = kNever;
 
   // Gauges, as last said.
   std::optional<bool> up{};
@@ -68,14 +68,14 @@ struct PortHistory {
   std::vector<std::string> config_findings{};
   Time config_since{};
   // The link went, came or changed its speed.
-  Time changed = Time::min();
+  Time changed = kNever;
   // Until here the link was changing, or had not carried anything since; pause windows begin after.
-  Time unsettled = Time::min();
+  Time unsettled = kNever;
   bool awaits_traffic = false;
-  Time last_down = Time::min();  // seen by state or by count
+  Time last_down = kNever;  // seen by state or by count
   // Downs, newest last: of link_flap.
   std::vector<Time> flaps{};
-  Time downs_counted = Time::min();  // samples of one time say the same thing again
+  Time downs_counted = kNever;  // samples of one time say the same thing again
 
   void Add(const PortSample& sample, std::uint32_t lossless_priority);
 
@@ -99,8 +99,8 @@ struct PriorityView {
   const SignalHistory& priority;
   std::uint32_t number = 0;
   Time now{};
-  Time floor = Time::min();  // nothing before counts: the link was not steady
-  bool whole = false;        // see Span
+  Time floor = kNever;  // nothing before counts: the link was not steady
+  bool whole = false;   // see Span
 
   Span Last(Time length) const { return {now, length, floor, whole}; }
 

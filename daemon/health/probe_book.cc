@@ -79,13 +79,13 @@ void RttHistory::Close() {
   if (open_.size() >= kBinProbesMin) {
     bins_.push_back({start_, Middle(open_, 0.9), static_cast<std::uint32_t>(open_.size())});
     if (bins_.size() > kBinsMax) bins_.pop_front();
-    baseline_time_ = Time::min();
+    baseline_time_ = kNever;
   }
   open_.clear();
 }
 
 void RttHistory::Add(Time time, double rtt_us) {
-  if (start_ == Time::min()) start_ = time;
+  if (start_ == kNever) start_ = time;
   if (time - start_ >= kBin) {
     Close();
     start_ += (time - start_) / kBin * kBin;
@@ -103,7 +103,7 @@ std::optional<double> RttHistory::Now(Time now) const {
 }
 
 std::optional<double> RttHistory::Baseline(Time now) const {
-  if (baseline_time_ != Time::min() && now - baseline_time_ < kBin) return baseline_;
+  if (baseline_time_ != kNever && now - baseline_time_ < kBin) return baseline_;
   std::vector<double> old;
   for (const Bin& bin : bins_) {
     if (now - bin.start > 1min + kBin) old.push_back(bin.p90);

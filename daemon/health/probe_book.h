@@ -50,9 +50,9 @@ struct PathHistory {
 
 struct PeerHistory {
   std::optional<bool> session_up{};
-  Time session_changed = Time::min();
+  Time session_changed = kNever;
   std::optional<std::uint64_t> epoch{};
-  Time epoch_changed = Time::min();
+  Time epoch_changed = kNever;
   std::uint64_t old_epoch = 0;
 };
 
@@ -75,10 +75,10 @@ class RttHistory {
   void Close();
 
   std::deque<Bin> bins_;
-  Time start_ = Time::min();
+  Time start_ = kNever;
   std::vector<double> open_;
   mutable std::optional<double> baseline_;  // of the bins as they are
-  mutable Time baseline_time_ = Time::min();
+  mutable Time baseline_time_ = kNever;
 };
 
 class ProbeBook {
@@ -125,7 +125,7 @@ class ProbeBook {
   Paths paths_;
   std::map<std::string, PeerHistory> peers_;
   std::array<RttHistory, 2> rtt_;
-  Time last_bad_ = Time::min();
+  Time last_bad_ = kNever;
 };
 
 // 256 QPs a NIC, some ports, a few ops each (design 5.5): beyond that, paths are not remembered.

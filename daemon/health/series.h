@@ -14,7 +14,7 @@ namespace rdmapulse::health {
 struct Span {
   Time end{};
   Time length{};
-  Time floor = Time::min();  // nothing before counts
+  Time floor = kNever;  // nothing before counts
   // The whole of the recording stands for what is longer than it (moments of a recorded host).
   bool whole = false;
 };
@@ -37,7 +37,7 @@ class Series {
   void Add(Time time, std::uint64_t raw, bool narrow, double growth_max);
 
   bool empty() const { return samples_.empty(); }
-  Time last() const { return samples_.empty() ? Time::min() : samples_.back().time; }
+  Time last() const { return samples_.empty() ? kNever : samples_.back().time; }
   // All that was ever seen to be added.
   std::uint64_t total() const { return samples_.empty() ? 0 : samples_.back().total; }
   // Added by the newest sample, if that is of `now`.

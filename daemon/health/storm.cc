@@ -63,7 +63,7 @@ bool PausesWithoutEnd(const PriorityView& view, const config::StormSettings& set
 void DescribeStorm(const PriorityView& view, const Context& context, const PauseMemory& memory,
                    const std::optional<Duty>& duty, const std::optional<Receives>& receives,
                    Judgement& judgement) {
-  const bool event = memory.storm_error != Time::min() &&
+  const bool event = memory.storm_error != kNever &&
                      view.now - memory.storm_error <= context.settings.storm.event_hold;
   if (event) {
     judgement.weight.Add(weight::kHardEvent);
@@ -120,7 +120,7 @@ Judgement JudgeStorm(const PriorityView& view, const Context& context, std::uint
   Judgement judgement;
   judgement.severity = Severity::kCritical;
   if (new_errors > 0) {
-    if (memory.storm_error == Time::min() || view.now - memory.storm_error > settings.event_hold) {
+    if (memory.storm_error == kNever || view.now - memory.storm_error > settings.event_hold) {
       memory.storm_errors = 0;
     }
     memory.storm_errors += new_errors;
@@ -138,7 +138,7 @@ Judgement JudgeStorm(const PriorityView& view, const Context& context, std::uint
   const auto half = view.DutyOver(Direction::kTx, view.Last(500ms));
   const auto five = view.DutyOver(Direction::kTx, view.Last(5s));
   const auto since_event = [&view](Time event) {
-    return event == Time::min() ? Time::max() : view.now - event;
+    return event == kNever ? Time::max() : view.now - event;
   };
   const bool quiet_counters =
       since_event(std::max(memory.storm_error, memory.storm_warning)) > settings.event_hold;

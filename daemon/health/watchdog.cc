@@ -64,7 +64,7 @@ Judgement JudgeWatchdog(const PriorityView& view, const Context& context, Watchd
   Follow(view, *duty, settings, memory);
 
   // The drops that end a block are often counted in its last interval.
-  if (!memory.counted && memory.lost != Time::min() &&
+  if (!memory.counted && memory.lost != kNever &&
       memory.lost >= memory.block_end - memory.block_length &&
       memory.lost <= memory.block_end + settings.loss_within) {
     memory.counted = true;

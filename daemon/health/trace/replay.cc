@@ -28,7 +28,7 @@ constexpr Time kGap = 1500ms;
 class ProbeQueue {
  public:
   void Add(ProbeRow row) { rows_.push_back(std::move(row)); }
-  Time LastPosted() const { return rows_.empty() ? Time::min() : rows_.back().posted; }
+  Time LastPosted() const { return rows_.empty() ? kNever : rows_.back().posted; }
 
   // After the last Add.
   void Sort() {
@@ -103,7 +103,7 @@ class HostReplay {
     for (Time next = probes_.NextTime(); next <= until && next != Time::max();
          next = probes_.NextTime()) {
       probes_.Take(engine_);
-      if (judged_ == Time::min()) judged_ = next;
+      if (judged_ == kNever) judged_ = next;
       if (next - judged_ > kGap) Judge(next, out);
     }
   }
@@ -116,9 +116,9 @@ class HostReplay {
 
   Engine engine_;
   ProbeQueue probes_;
-  Time rows_of_ = Time::min();
+  Time rows_of_ = kNever;
   bool unjudged_ = false;
-  Time judged_ = Time::min();
+  Time judged_ = kNever;
 };
 
 class Fleet {
