@@ -5,9 +5,11 @@
 #include <linux/ethtool.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 
 #include "collectors/ethtool_ioctl.h"
+#include "collectors/netlink.h"
 #include "tests/fakes/tree.h"
 
 namespace rdmapulse::collectors {
@@ -74,9 +76,10 @@ TEST(DeviceCollectorTest, RxeHasOneSource) {
                                                                    {"send_err", 0},
                                                                    {"send_rnr_err", 0},
                                                                    {"sent_pkts", 8}}}));
-  EXPECT_THAT(Statuses(collection),
-              ElementsAre("hw_counters of 'enp0s3rxe'", "device_hw_counters of 'enp0s3rxe'",
-                          "counters of 'enp0s3rxe'"));
+  EXPECT_THAT(
+      Statuses(collection),
+      ElementsAre("hw_counters of 'enp0s3rxe'", "device_hw_counters of 'enp0s3rxe'",
+                  "counters of 'enp0s3rxe'", "diag_counters of 'enp0s3rxe'", "cm of 'enp0s3rxe'"));
 }
 
 TEST(DeviceCollectorTest, Mlx5FillsItsCacheFirstAndLifespanIsNoCounter) {
@@ -100,7 +103,7 @@ TEST(DeviceCollectorTest, CountersThatSayNotAvailableGiveAnEmptyReading) {
               ElementsAre(Reading{.source = Source::kCounters, .device = "i40iw1", .port = 1}));
   EXPECT_THAT(Statuses(collection),
               ElementsAre("hw_counters of 'i40iw1'", "device_hw_counters of 'i40iw1'",
-                          "counters of 'i40iw1'"));
+                          "counters of 'i40iw1'", "diag_counters of 'i40iw1'", "cm of 'i40iw1'"));
 }
 
 TEST(DeviceCollectorTest, RefusedCountersAreProblemsOfTheirReading) {
@@ -121,7 +124,7 @@ TEST(DeviceCollectorTest, DeviceWithoutAnyCounterBringsNothing) {
   for (const char* file : {"siw", "no_rdma"}) {
     const Collection collection = CollectFile(file, {.name = "siw0", .ports = {{.port = 1}}});
     EXPECT_THAT(collection.readings, IsEmpty()) << file;
-    EXPECT_EQ(collection.statuses.size(), 3U) << file;
+    EXPECT_EQ(collection.statuses.size(), 5U) << file;
   }
 }
 
@@ -143,6 +146,99 @@ TEST(DeviceCollectorTest, EveryPortAndTheDeviceItself) {
                   .values = {{"Nak Sequence Error", 3}}},
           Reading{.source = Source::kDeviceHwCounters, .device = "m", .values = {{"d", 1}}},
           Reading{.source = Source::kCounters, .device = "m", .port = 1, .values = {{"c", 2}}}));
+}
+
+TEST(DeviceCollectorTest, ConnectionManagementAndQibsOwnCounters) {
+  const fakes::Tree tree(
+      "class/infiniband/q/ports/1/cm_tx_retries/req = 4\n"
+      "class/infiniband/q/ports/1/cm_rx_duplicates/rep = 5\n"
+      "class/infiniband/q/ports/1/diag_counters/rc_timeouts = 6\n"
+      "class/infiniband_cm/q/1/cm_tx_msgs/req = 7\n");
+  const KernelFiles sysfs(tree.Root());
+  Collection collection = DeviceCollector(sysfs, {.name = "q", .ports = {{.port = 1}}}).Collect();
+  EXPECT_THAT(Timeless(collection), ElementsAre(Reading{.source = Source::kDiagCounters,
+                                                        .device = "q",
+                                                        .port = 1,
+                                                        .values = {{"rc_timeouts", 6}}},
+                                                Reading{.source = Source::kCm,
+                                                        .device = "q",
+                                                        .port = 1,
+                                                        .period = std::chrono::seconds(5),
+                                                        .values = {{"cm_rx_duplicates/rep", 5},
+                                                                   {"cm_tx_retries/req", 4},
+                                                                   {"cm_tx_msgs/req", 7}}}));
+}
+
+class FakeMads final : public MadReader {
+ public:
+  SourceRead Read(TimePoint /*now*/, std::uint32_t port, Reading& reading) override {
+    reading.values.push_back({"port_xmit_wait", port});
+    return {.exists = true};
+  }
+};
+
+TEST(DeviceCollectorTest, MadsAreAskedForOnInfinibandPortsAlone) {
+  const fakes::Tree tree("class/infiniband/m/fw_ver = 1\n");
+  const KernelFiles sysfs(tree.Root());
+  DeviceCollector::Options options;
+  options.mad = std::make_unique<FakeMads>();
+  DeviceCollector collector(sysfs,
+                            {.name = "m",
+                             .ports = {{.port = 1, .link_layer = LinkLayer::kEthernet},
+                                       {.port = 2, .link_layer = LinkLayer::kInfiniband}}},
+                            std::move(options));
+  Collection collection = collector.Collect();
+  EXPECT_THAT(Timeless(collection), ElementsAre(Reading{.source = Source::kMad,
+                                                        .device = "m",
+                                                        .port = 2,
+                                                        .period = std::chrono::seconds(5),
+                                                        .values = {{"port_xmit_wait", 2}}}));
+}
+
+TEST(DeviceCollectorTest, ASourceThatIsNotDueGivesItsLastReading) {
+  const fakes::Tree tree(
+      "class/infiniband/m/ports/1/cm_tx_retries/req = 4\n"
+      "class/infiniband/m/ports/1/hw_counters/c = 4\n");
+  const KernelFiles sysfs(tree.Root());
+  DeviceCollector collector(sysfs, {.name = "m", .ports = {{.port = 1}}});
+  const auto values = [&collector](TimePoint now) {
+    std::vector<std::uint64_t> read;
+    for (const Reading& reading : collector.Collect(now).readings)
+      read.push_back(reading.values.at(0).value);
+    return read;
+  };
+  const TimePoint start = TimePoint() + std::chrono::hours(1);
+  const Duration period = std::chrono::seconds(5);
+  EXPECT_THAT(values(start), ElementsAre(4, 4));
+  tree.Write("class/infiniband/m/ports/1/cm_tx_retries/req", "9\n");
+  tree.Write("class/infiniband/m/ports/1/hw_counters/c", "9\n");
+  EXPECT_THAT(values(start + period - std::chrono::milliseconds(21)), ElementsAre(9, 4));
+  EXPECT_THAT(values(start + period - std::chrono::milliseconds(20)), ElementsAre(9, 9));
+}
+
+TEST(DeviceCollectorTest, BetweenPassesATransportsCountersAsOftenAsTheDriverHasNewOnes) {
+  const fakes::Tree tree(
+      "class/infiniband/m/ports/1/hw_counters/c = 1\n"
+      "class/infiniband/m/ports/1/counters/p = 1\n"
+      "class/infiniband/m/ports/2/hw_counters/c = 2\n");
+  const KernelFiles sysfs(tree.Root());
+  const TimePoint start = TimePoint() + std::chrono::hours(1);
+  const auto reads = [&](const char* driver, std::chrono::milliseconds later) {
+    DeviceCollector collector(sysfs,
+                              {.name = "m", .driver = driver, .ports = {{.port = 1}, {.port = 2}}});
+    collector.Collect(start);
+    const Collection fast = collector.CollectFast({2}, start + later);
+    EXPECT_THAT(fast.statuses, IsEmpty());
+    for (const Reading& reading : fast.readings) {
+      EXPECT_EQ(reading.source, Source::kHwCounters);
+      EXPECT_EQ(reading.port, 2U);
+    }
+    return fast.readings.size();
+  };
+  EXPECT_EQ(reads("mlx5", std::chrono::milliseconds(79)), 0U);
+  EXPECT_EQ(reads("mlx5", std::chrono::milliseconds(80)), 1U);
+  EXPECT_EQ(reads("bnxt", std::chrono::milliseconds(979)), 0U);
+  EXPECT_EQ(reads("bnxt", std::chrono::milliseconds(980)), 1U);
 }
 
 // Each netdev has one statistic, its name's length, except "none" and "gone".
@@ -170,14 +266,14 @@ class FakeHost final : public EthtoolIoctl {
 
 TEST(NetdevCollectorTest, EachPortsNetdevOnce) {
   FakeHost host;
-  NetdevCollector collector(host);
+  NetdevCollector collector({.ethtool = &host});
   const std::vector<DeviceInfo> devices = {
       {.name = "mlx4_0", .ports = {{.port = 1, .netdev = "ens4"}, {.port = 2, .netdev = "ens4d1"}}},
       {.name = "ib", .ports = {{.port = 1}}},
       {.name = "rxe0", .ports = {{.port = 1, .netdev = "ens4"}}},
       {.name = "rxe1", .ports = {{.port = 1, .netdev = "none"}}},
       {.name = "rxe2", .ports = {{.port = 1, .netdev = "gone"}}}};
-  Collection collection = collector.Collect(devices);
+  Collection collection = collector.Collect(AllWires(devices));
   EXPECT_THAT(Timeless(collection), ElementsAre(Reading{.source = Source::kEthtool,
                                                         .device = "mlx4_0",
                                                         .port = 1,
@@ -197,9 +293,79 @@ TEST(NetdevCollectorTest, EachPortsNetdevOnce) {
   EXPECT_EQ(host.reads, 2);
 }
 
+TEST(NetdevCollectorTest, OfABondTheMembersAreRead) {
+  FakeHost host;
+  NetdevCollector collector({.ethtool = &host});
+  const std::vector<DeviceInfo> devices = {
+      {.name = "mlx5_bond_0",
+       .ports = {{.port = 1, .netdev = "bond0", .wires = {{.name = "eth0"}, {.name = "eth11"}}}}}};
+  Collection collection = collector.Collect(AllWires(devices));
+  EXPECT_THAT(Timeless(collection), ElementsAre(Reading{.source = Source::kEthtool,
+                                                        .device = "mlx5_bond_0",
+                                                        .port = 1,
+                                                        .netdev = "eth0",
+                                                        .values = {{"length", 4}}},
+                                                Reading{.source = Source::kEthtool,
+                                                        .device = "mlx5_bond_0",
+                                                        .port = 1,
+                                                        .netdev = "eth11",
+                                                        .values = {{"length", 5}}}));
+}
+
+TEST(NetdevCollectorTest, BetweenPassesAsOftenAsTheDriverHasNewStatistics) {
+  FakeHost host;
+  const TimePoint start = Clock::now();
+  const std::vector<Wire> wires = {{.device = "m", .driver = "mlx5", .netdev = {.name = "eth0"}},
+                                   {.device = "b", .driver = "bnxt", .netdev = {.name = "eth11"}}};
+  NetdevCollector collector({.ethtool = &host});
+  collector.Collect(wires);
+  EXPECT_EQ(collector.CollectFast(wires, start + std::chrono::milliseconds(50)).readings.size(),
+            0U);
+  const Collection fast = collector.CollectFast(wires, start + std::chrono::milliseconds(900));
+  ASSERT_EQ(fast.readings.size(), 1U);
+  EXPECT_EQ(fast.readings[0].netdev, "eth0");
+}
+
+TEST(NetdevCollectorTest, LoopbackOfThisKernelThroughEverySource) {
+  auto ethtool = KernelEthtool::Open();
+  auto generic = KernelNetlink::Open(NETLINK_GENERIC);
+  auto route = KernelNetlink::Open(NETLINK_ROUTE);
+  ASSERT_TRUE(ethtool && generic && route);
+  NetdevCollector collector({.ethtool = &*ethtool, .generic = &*generic, .route = &*route});
+  const std::vector<Wire> wires = {{.device = "rxe0", .driver = "rxe", .netdev = {.name = "lo"}}};
+  const Collection collection = collector.Collect(wires);
+  EXPECT_THAT(collection.readings, IsEmpty());
+  EXPECT_THAT(Statuses(collection), ElementsAre("ethtool of ''", "ethtool_nl of ''", "dcb of ''"));
+  ASSERT_EQ(collection.links.size(), 1U);
+  EXPECT_EQ(collection.links[0].netdev, "lo");
+  EXPECT_THAT(collection.qos, IsEmpty());
+}
+
+TEST(WireCollectorTest, StatisticsAndChangesOfTheCarrier) {
+  const fakes::Tree tree(
+      "class/net/eth0/carrier_changes = 3\n"
+      "class/net/eth0/carrier_down_count = 1\n"
+      "class/net/eth0/mtu = 1500\n"
+      "class/net/eth0/statistics/rx_bytes = 4096\n"
+      "class/net/eth1/mtu = 1500\n");
+  const KernelFiles sysfs(tree.Root());
+  WireCollector collector(sysfs);
+  Collection collection = collector.Collect(
+      {{.device = "m", .netdev = {.name = "eth0"}}, {.device = "n", .netdev = {.name = "gone"}}});
+  EXPECT_THAT(Timeless(collection),
+              ElementsAre(Reading{.source = Source::kNetdev,
+                                  .device = "m",
+                                  .port = 1,
+                                  .netdev = "eth0",
+                                  .values = {{"carrier_changes", 3},
+                                             {"carrier_down_count", 1},
+                                             {"statistics/rx_bytes", 4096}}}));
+  EXPECT_THAT(Statuses(collection), ElementsAre("netdev of ''"));
+}
+
 TEST(NetdevCollectorTest, HostWithoutDevicesSucceedsWithNothing) {
   FakeHost host;
-  const Collection collection = NetdevCollector(host).Collect({});
+  const Collection collection = NetdevCollector({.ethtool = &host}).Collect({});
   EXPECT_THAT(collection.readings, IsEmpty());
   EXPECT_THAT(Statuses(collection), ElementsAre("ethtool of ''"));
 }

@@ -5,13 +5,15 @@
 #include <system_error>
 #include <utility>
 
+#include "collectors/refusals.h"
 #include "collectors/value_kind.h"
 
 namespace rdmapulse::collectors {
 namespace {
 
-// The driver's way to say that it has no such value.
-bool IsRefusal(int error) { return error == EINVAL || error == EOPNOTSUPP; }
+bool Contains(std::span<const std::string_view> names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
 
 std::string Message(int error) { return std::generic_category().message(error); }
 
@@ -43,7 +45,8 @@ Result<bool> CounterFolder::ListFiles() {
   if (!names) return tl::unexpected(names.error());
   if (!*names) return false;
   for (const std::string& name : **names) {
-    if (std::find(rules_.skip.begin(), rules_.skip.end(), name) != rules_.skip.end()) continue;
+    if (Contains(rules_.skip, name) || (!rules_.only.empty() && !Contains(rules_.only, name)))
+      continue;
     File file{name, UniqueFd()};
     if (listed_.size() < kMaxKeptOpen) {
       // A failure shows again at the read, where it is reported.
@@ -67,10 +70,11 @@ tl::expected<std::string_view, int> CounterFolder::ReadFile(const File& file) {
 }
 
 void CounterFolder::ReadValue(const File& file, Reading& reading, SourceRead& read) {
+  std::string name = std::string(rules_.prefix) + file.name;
   const auto text = ReadFile(file);
   if (!text) {
     const int error = text.error();
-    reading.problems.push_back({file.name, Message(error)});
+    reading.problems.push_back({std::move(name), Message(error)});
     if (IsRefusal(error)) return;
     read.success = false;
     // Gone, perhaps to come back under the same name: a descriptor never would. reads_left_ has
@@ -80,10 +84,11 @@ void CounterFolder::ReadValue(const File& file, Reading& reading, SourceRead& re
   }
   const auto value = ParseCounter(*text);
   if (!value) {
-    reading.problems.push_back({file.name, value.error().doing});
+    reading.problems.push_back({std::move(name), value.error().doing});
     read.success = false;
   } else if (*value) {
-    reading.values.push_back({file.name, **value, KindOf(reading.source, file.name)});
+    const ValueKind kind = KindOf(reading.source, name);
+    reading.values.push_back({std::move(name), **value, kind});
   }
 }
 

@@ -21,8 +21,10 @@ constexpr std::size_t kMaxKeptOpen = 128;
 constexpr unsigned kReadsPerListing = 60;
 
 struct FolderRules {
-  std::span<const std::string_view> skip;  // files that are no counters
-  std::string_view first;                  // the file to read before the others, if it is there
+  std::span<const std::string_view> skip{};  // files that are no counters
+  std::span<const std::string_view> only{};  // if there are any: the files that are counters
+  std::string_view first{};                  // the file to read before the others, if it is there
+  std::string_view prefix{};                 // of the values' names: "statistics/"
 };
 
 // What reading one source once brought.

@@ -5,6 +5,7 @@
 
 #include "collectors/driver_names.h"
 #include "collectors/port_discovery.h"
+#include "collectors/rdma_netlink.h"
 #include "collectors/sysfs_text.h"
 
 namespace rdmapulse::collectors {
@@ -54,6 +55,14 @@ std::string PciOf(const DeviceFiles& device, const std::string& driver) {
   return std::string(LastPciAddress(self));
 }
 
+// SR-IOV's links of the parent device, which a software device does not share in.
+void AddFunctions(const DeviceFiles& files, DeviceInfo& device) {
+  if (device.pci.empty()) return;
+  device.physical_function = std::string(Basename(files.Link("device/physfn")));
+  for (const std::string& name : files.Names("device"))
+    device.virtual_functions += name.starts_with("virtfn") ? 1 : 0;
+}
+
 // The node under /dev/infiniband. Under the parent device where there is one; the parent may carry
 // several RDMA devices, so each node is asked whose it is.
 std::string UverbsUnderParent(const DeviceFiles& device) {
@@ -63,29 +72,59 @@ std::string UverbsUnderParent(const DeviceFiles& device) {
   return {};
 }
 
-// Software devices' nodes are only found in the class, where each names its device. Nodes of
+// A software device's node is only found in the class, where each node names its device. Nodes of
 // hardware are left alone: whose they are would only be known by opening them.
-void AddVirtualUverbs(const KernelFiles& sysfs, std::vector<DeviceInfo>& devices) {
-  if (std::none_of(devices.begin(), devices.end(),
-                   [](const DeviceInfo& device) { return device.uverbs.empty(); }))
-    return;
+std::string VirtualUverbs(const KernelFiles& sysfs, const std::string& device) {
   const auto nodes = sysfs.List(kVerbsClass);
-  if (!nodes || !*nodes) return;
+  if (!nodes || !*nodes) return {};
   for (const std::string& node : **nodes) {
     const std::string path = std::string(kVerbsClass) + "/" + node;
     const auto link = sysfs.ReadLink(path);
     if (link && *link && (*link)->find("/virtual/") == std::string::npos) continue;
     const auto text = sysfs.ReadText(path + "/ibdev");
-    if (!text || !*text) continue;
-    const std::string_view owner = Trim(**text);
-    const auto device = std::find_if(devices.begin(), devices.end(),
-                                     [owner](const DeviceInfo& d) { return d.name == owner; });
-    if (device != devices.end() && device->uverbs.empty()) device->uverbs = node;
+    if (text && *text && Trim(**text) == device) return node;
+  }
+  return {};
+}
+
+// Adds what sysfs did not tell. RDMA netlink answers without opening anything of another device,
+// so that the class is searched only where it does not know the question (before 5.3).
+void AddFromNetlink(const KernelFiles& sysfs, Netlink* rdma, DeviceInfo& device) {
+  const bool lacks_netdev =
+      std::any_of(device.ports.begin(), device.ports.end(), [](const PortInfo& port) {
+        return port.link_layer == LinkLayer::kEthernet && port.netdev.empty();
+      });
+  if (!device.uverbs.empty() && !lacks_netdev) return;
+  std::optional<std::uint32_t> index;
+  if (rdma != nullptr) index = DeviceIndex(*rdma, device.name);
+  if (device.uverbs.empty()) {
+    const auto node = index ? UverbsNode(*rdma, *index) : Result<std::string>();
+    device.uverbs = node && !node->empty() ? *node : VirtualUverbs(sysfs, device.name);
+  }
+  if (!index) return;
+  for (PortInfo& port : device.ports) {
+    if (port.link_layer != LinkLayer::kEthernet || !port.netdev.empty()) continue;
+    if (auto netdev = PortNetdev(*rdma, *index, port.port)) port.netdev = std::move(*netdev);
   }
 }
 
-DeviceInfo ReadDevice(const KernelFiles& sysfs, const std::string& name,
-                      std::vector<Problem>& problems) {
+}  // namespace
+
+Result<std::vector<std::string>> DeviceNames(const KernelFiles& sysfs, const DeviceFilter& wanted) {
+  if (sysfs.RootError() != 0) {
+    return Fail(sysfs.RootError(), {"looking for RDMA devices in ", sysfs.Root()},
+                "mount sysfs there or set sysfs_root");
+  }
+  auto names = sysfs.List(kClass);
+  if (!names) return tl::unexpected(names.error());
+  std::vector<std::string> devices;
+  if (!*names) return devices;
+  std::copy_if((*names)->begin(), (*names)->end(), std::back_inserter(devices), wanted);
+  return devices;
+}
+
+DeviceInfo DescribeDevice(const KernelFiles& sysfs, const std::string& name, Netlink* rdma,
+                          std::vector<Problem>& problems) {
   const DeviceFiles files(sysfs, std::string(kClass) + "/" + name, name, problems);
   DeviceInfo device;
   device.name = name;
@@ -94,6 +133,7 @@ DeviceInfo ReadDevice(const KernelFiles& sysfs, const std::string& name,
   device.firmware = files.Text("fw_ver");
   device.board_id = files.Text("board_id");
   device.pci = PciOf(files, device.driver);
+  AddFunctions(files, device);
   device.uverbs = UverbsUnderParent(files);
   device.node_guid = ParseGuid(files.Text("node_guid")).value_or(0);
   for (const std::string& port : files.Names("ports")) {
@@ -102,26 +142,20 @@ DeviceInfo ReadDevice(const KernelFiles& sysfs, const std::string& name,
   }
   std::sort(device.ports.begin(), device.ports.end(),
             [](const PortInfo& a, const PortInfo& b) { return a.port < b.port; });
-  AddNetdevs(sysfs, files, device);
+  FindNetdevs(files, device);
+  AddFromNetlink(sysfs, rdma, device);
+  DescribeNetdevs(sysfs, device);
   return device;
 }
 
-}  // namespace
-
 Result<std::vector<DeviceInfo>> Discover(const KernelFiles& sysfs, const DeviceFilter& wanted,
                                          std::vector<Problem>& problems) {
-  if (sysfs.RootError() != 0) {
-    return Fail(sysfs.RootError(), {"looking for RDMA devices in ", sysfs.Root()},
-                "mount sysfs there or set sysfs_root");
-  }
-  const auto names = sysfs.List(kClass);
+  const auto names = DeviceNames(sysfs, wanted);
   if (!names) return tl::unexpected(names.error());
   std::vector<DeviceInfo> devices;
-  if (!*names) return devices;
-  for (const std::string& name : **names) {
-    if (wanted(name)) devices.push_back(ReadDevice(sysfs, name, problems));
-  }
-  AddVirtualUverbs(sysfs, devices);
+  devices.reserve(names->size());
+  for (const std::string& name : *names)
+    devices.push_back(DescribeDevice(sysfs, name, nullptr, problems));
   return devices;
 }
 

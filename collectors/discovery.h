@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "collectors/kernel_files.h"
+#include "collectors/netlink.h"
 #include "collectors/reading.h"
 #include "daemon/base/device_info.h"
 #include "daemon/base/result.h"
@@ -16,13 +17,21 @@ namespace rdmapulse::collectors {
 // True: the device of this name may be looked at. Of others nothing is opened, not even stat'ed.
 using DeviceFilter = std::function<bool(const std::string& device)>;
 
-// Every device that the filter lets through, by name in byte order ("mlx5_10" before "mlx5_2"),
-// with every port. A host without class/infiniband has none. A field that cannot be read is missing
-// in its device alone; what was not merely absent is appended to `problems` under its path
-// ("mlx5_0/ports/1/rate"). Error: `sysfs` itself or class/infiniband cannot be read.
+// The devices that the filter lets through, by name in byte order ("mlx5_10" before "mlx5_2"). A
+// host without class/infiniband has none. Error: `sysfs` itself or class/infiniband cannot be read.
+// Opens nothing of any device.
+Result<std::vector<std::string>> DeviceNames(const KernelFiles& sysfs, const DeviceFilter& wanted);
+
+// One device with every port. A field that cannot be read is missing; what was not merely absent is
+// appended to `problems` under its path ("mlx5_0/ports/1/rate"). `rdma` tells what sysfs leaves
+// open (a software device's node, a port's netdev); none: a recorded host, or a kernel without it.
 //
 // Blocks: `state` and `rate` are answered by the driver, with several of them under the network
 // lock. Never on the loop.
+DeviceInfo DescribeDevice(const KernelFiles& sysfs, const std::string& name, Netlink* rdma,
+                          std::vector<Problem>& problems);
+
+// All that the filter lets through, described one after another from `sysfs` alone.
 Result<std::vector<DeviceInfo>> Discover(const KernelFiles& sysfs, const DeviceFilter& wanted,
                                          std::vector<Problem>& problems);
 

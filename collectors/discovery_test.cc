@@ -5,6 +5,8 @@
 
 #include <cerrno>
 
+#include "collectors/netlink_message.h"
+#include "collectors/rdma_netlink_attributes.h"
 #include "tests/fakes/tree.h"
 
 namespace rdmapulse {
@@ -13,12 +15,13 @@ namespace rdmapulse {
 void PrintTo(const PortInfo& p, std::ostream* out) {
   *out << "{port " << p.port << ", " << Name(p.link_layer) << ", " << Name(p.protocol) << ", "
        << Name(p.state) << ", '" << p.phys_state << "', netdev '" << p.netdev << "', rate "
-       << p.rate_bytes_per_second.value_or(0) << ", mtu " << p.netdev_mtu_bytes.value_or(0)
-       << ", lid " << (p.lid ? std::to_string(*p.lid) : "none") << "}";
+       << p.rate_bytes_per_second.value_or(0) << ", mtu " << p.netdev_mtu_bytes.value_or(0) << ", "
+       << p.wires.size() << " wires, lid " << (p.lid ? std::to_string(*p.lid) : "none") << "}";
 }
 void PrintTo(const DeviceInfo& d, std::ostream* out) {
   *out << "{" << d.name << ", driver '" << d.driver << "', fw '" << d.firmware << "', board '"
-       << d.board_id << "', pci '" << d.pci << "', uverbs '" << d.uverbs << "', guid " << std::hex
+       << d.board_id << "', pci '" << d.pci << "', of '" << d.physical_function << "', "
+       << d.virtual_functions << " VFs, uverbs '" << d.uverbs << "', guid " << std::hex
        << d.node_guid << std::dec << (d.present ? "" : ", removed") << ", "
        << ::testing::PrintToString(d.ports) << "}";
 }
@@ -59,10 +62,12 @@ TEST(DiscoveryTest, RoceNicWithOnePortDown) {
   up.netdev = "eth01";
   up.rate_bytes_per_second = 3'125'000'000;
   up.netdev_mtu_bytes = 1500;
+  up.wires = {{.name = "eth01", .operstate = "up", .mtu_bytes = 1500}};
   PortInfo down = up;
   down.state = PortState::kDown;
   down.phys_state = "Disabled";
   down.netdev = "eth02";
+  down.wires = {{.name = "eth02", .operstate = "down", .mtu_bytes = 1500}};
   down.rate_bytes_per_second = 5'000'000'000;
   const Found found = DiscoverFile("mlx5_roce_one_port_down");
   EXPECT_THAT(found.devices, ElementsAre(DeviceInfo{.name = "mlx5_0",
@@ -108,6 +113,7 @@ TEST(DiscoveryTest, RnicIsIwarpAndItsGidIsTheNetdevsMac) {
   up.protocol = Protocol::kIwarp;
   up.netdev = "ens1f1";
   up.netdev_mtu_bytes = 1500;
+  up.wires = {{.name = "ens1f1", .mtu_bytes = 1500}};
   const Found found = DiscoverFile("i40iw_no_pma");
   EXPECT_THAT(found.devices, ElementsAre(DeviceInfo{.name = "i40iw0",
                                                     .driver = "irdma_gen1",
@@ -161,6 +167,7 @@ TEST(DiscoveryTest, RxeNamesItsNetdevAndHasNoPciAddress) {
   port.netdev = "enp0s3";
   port.rate_bytes_per_second = 312'500'000;
   port.netdev_mtu_bytes = 1500;
+  port.wires = {{.name = "enp0s3", .mtu_bytes = 1500}};
   const Found found = DiscoverFile("rxe");
   EXPECT_THAT(found.devices, ElementsAre(DeviceInfo{.name = "enp0s3rxe",
                                                     .driver = "rxe",
@@ -176,6 +183,7 @@ TEST(DiscoveryTest, SiwIsNotTheNicBelow) {
   port.netdev = "eth0";
   port.rate_bytes_per_second = 312'500'000;
   port.netdev_mtu_bytes = 9000;
+  port.wires = {{.name = "eth0", .mtu_bytes = 9000}};
   const Found found = DiscoverFile("siw");
   EXPECT_THAT(found.devices, ElementsAre(DeviceInfo{.name = "siw0",
                                                     .driver = "siw",
@@ -190,9 +198,11 @@ TEST(DiscoveryTest, TwoPortsOfOneDeviceHaveTheirOwnNetdevs) {
   first.netdev = "ens4";
   first.rate_bytes_per_second = 1'250'000'000;
   first.netdev_mtu_bytes = 1500;
+  first.wires = {{.name = "ens4", .mtu_bytes = 1500}};
   PortInfo second = first;
   second.port = 2;
-  second.netdev = "ens4d1";              // by dev_port alone
+  second.netdev = "ens4d1";  // by dev_port alone
+  second.wires = {{.name = "ens4d1", .mtu_bytes = 1500}};
   second.protocol = Protocol::kUnknown;  // no address, so neither version of RoCE is proved
   const Found found = DiscoverFile("mlx4_two_eth_ports");
   EXPECT_THAT(found.devices, ElementsAre(DeviceInfo{.name = "mlx4_0",
@@ -207,6 +217,7 @@ TEST(DiscoveryTest, EmptyGidEntriesAreNoProblem) {
   PortInfo port = EthernetPort();
   port.protocol = Protocol::kRoceV2;
   port.netdev = "net1";
+  port.wires = {{.name = "net1"}};
   const Found found = DiscoverFile("mlx5_gid_table_gap");
   EXPECT_THAT(found.devices,
               ElementsAre(DeviceInfo{.name = "mlx5_0", .driver = "mlx5", .ports = {port}}));
@@ -301,6 +312,43 @@ TEST(DiscoveryTest, BondOverTheNicIsTakenFromTheGids) {
   EXPECT_EQ(found.devices[0].ports.at(0).netdev, "bond0");
 }
 
+TEST(DiscoveryTest, RepresentorsAreNotThePortsNetdev) {
+  const Found found =
+      DiscoverIn(fakes::Tree("class/infiniband/a/device/net/eth0/dev_port = 0\n"
+                             "class/infiniband/a/device/net/eth0/phys_port_name = p0\n"
+                             "class/infiniband/a/device/net/eth1/dev_port = 0\n"
+                             "class/infiniband/a/device/net/eth1/phys_port_name = pf0vf0\n"
+                             "class/infiniband/a/ports/1/link_layer = Ethernet\n"));
+  ASSERT_EQ(found.devices.size(), 1U);
+  EXPECT_EQ(found.devices[0].ports.at(0).netdev, "eth0");
+}
+
+TEST(DiscoveryTest, PhysicalAndVirtualFunctionsAreTold) {
+  const Found found = DiscoverIn(
+      fakes::Tree("class/infiniband/pf/device -> ../../../devices/pci0000:3a/0000:3b:00.0\n"
+                  "class/infiniband/vf/device -> ../../../devices/pci0000:3a/0000:3b:00.2\n"
+                  "devices/pci0000:3a/0000:3b:00.0/virtfn0 -> ../0000:3b:00.2\n"
+                  "devices/pci0000:3a/0000:3b:00.0/virtfn1 -> ../0000:3b:00.3\n"
+                  "devices/pci0000:3a/0000:3b:00.2/physfn -> ../0000:3b:00.0\n"));
+  EXPECT_THAT(
+      found.devices,
+      ElementsAre(
+          DeviceInfo{.name = "pf", .pci = "0000:3b:00.0", .virtual_functions = 2},
+          DeviceInfo{.name = "vf", .pci = "0000:3b:00.2", .physical_function = "0000:3b:00.0"}));
+}
+
+TEST(DiscoveryTest, APortOnABondIsCarriedByItsMembers) {
+  const Found found =
+      DiscoverIn(fakes::Tree("class/infiniband/mlx5_bond_0/ports/1/link_layer = Ethernet\n"
+                             "class/infiniband/mlx5_bond_0/ports/1/gid_attrs/ndevs/0 = bond0\n"
+                             "class/net/bond0/lower_eth0 -> ../eth0\n"
+                             "class/net/bond0/lower_eth1 -> ../eth1\n"));
+  ASSERT_EQ(found.devices.size(), 1U);
+  const PortInfo& port = found.devices[0].ports.at(0);
+  EXPECT_EQ(port.netdev, "bond0");
+  EXPECT_EQ(port.wires, (std::vector<NetdevInfo>{{.name = "eth0"}, {.name = "eth1"}}));
+}
+
 TEST(DiscoveryTest, TwoNetdevsOfOneDevPortAreNotGuessedBetween) {
   const Found found =
       DiscoverIn(fakes::Tree("class/infiniband/a/device/net/p0/dev_port = 0\n"
@@ -314,6 +362,41 @@ TEST(DiscoveryTest, UeventTellsTheDriverWhereTheLinkIsMissing) {
   const Found found =
       DiscoverIn(fakes::Tree("class/infiniband/rocep1s0/device/uevent = DRIVER=ionic\n"));
   EXPECT_THAT(found.devices, ElementsAre(DeviceInfo{.name = "rocep1s0", .driver = "ionic"}));
+}
+
+// Answers for rxe0, number 2, whose port 1 lies on eth5.
+class FakeRdma final : public Netlink {
+ public:
+  Result<NetlinkAnswer> Ask(NetlinkRequest& request) override {
+    MessageBuilder message;
+    switch (request.Type()) {
+      case nldev::kGetDevice:
+        message.U32(nldev::kDeviceIndex, 2).Text(nldev::kDeviceName, "rxe0");
+        break;
+      case nldev::kGetPort: message.Text(nldev::kNetdevName, "eth5"); break;
+      case nldev::kGetCharacterDevice: message.Text(nldev::kCharacterDeviceName, "uverbs7"); break;
+      default: return Fail(EOPNOTSUPP, {"asking"});
+    }
+    return NetlinkAnswer{message.Bytes()};
+  }
+};
+
+TEST(DescribeDeviceTest, RdmaNetlinkTellsWhatSysfsLeavesOpen) {
+  const fakes::Tree tree(
+      "class/infiniband/rxe0/ports/1/link_layer = Ethernet\n"
+      "class/infiniband/rxe1/ports/1/link_layer = Ethernet\n"
+      "class/infiniband_verbs/uverbs0/ibdev = rxe0\n"
+      "class/infiniband_verbs/uverbs1/ibdev = rxe1\n"
+      "class/net/eth5/mtu = 9000\n");
+  const KernelFiles sysfs(tree.Root());
+  FakeRdma rdma;
+  std::vector<Problem> problems;
+  const DeviceInfo told = DescribeDevice(sysfs, "rxe0", &rdma, problems);
+  EXPECT_EQ(told.uverbs, "uverbs7");
+  EXPECT_EQ(told.ports.at(0).netdev, "eth5");
+  EXPECT_EQ(told.ports.at(0).netdev_mtu_bytes, 9000U);
+  EXPECT_EQ(DescribeDevice(sysfs, "rxe1", &rdma, problems).uverbs, "uverbs1") << "not listed";
+  EXPECT_EQ(DescribeDevice(sysfs, "rxe0", nullptr, problems).uverbs, "uverbs0");
 }
 
 TEST(MarkRemovedTest, DeviceThatNetlinkForgotIsBeingRemoved) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "collectors/driver_names.h"
+#include "collectors/netdev_discovery.h"
 #include "collectors/sysfs_text.h"
 
 namespace rdmapulse::collectors {
@@ -65,10 +66,15 @@ std::string NetdevOfGids(const DeviceFiles& device, const std::string& port_path
   return first;
 }
 
-// dev_port counts a function's ports from 0. Two netdevs of one dev_port (representors) leave the
-// question open.
+// dev_port counts a function's ports from 0. Two netdevs of one dev_port leave the question open,
+// but for representors, which are ports of the NIC's switch.
 std::string NetdevByDevPort(const DeviceFiles& device, std::uint32_t port, std::size_t ports) {
-  const std::vector<std::string> own = device.Names("device/net");
+  std::vector<std::string> own = device.Names("device/net");
+  if (own.size() > 1) {
+    std::erase_if(own, [&device](const std::string& netdev) {
+      return IsRepresentor(device.TextOrNothing("device/net/" + netdev + "/phys_port_name"));
+    });
+  }
   if (own.size() == 1 && ports == 1) return own.front();
   std::string found;
   for (const std::string& netdev : own) {
@@ -158,13 +164,19 @@ PortInfo ReadPort(const KernelFiles& sysfs, const DeviceFiles& device, std::uint
   return port;
 }
 
-void AddNetdevs(const KernelFiles& sysfs, const DeviceFiles& files, DeviceInfo& device) {
+void FindNetdevs(const DeviceFiles& files, DeviceInfo& device) {
   for (PortInfo& port : device.ports) {
-    if (port.link_layer != LinkLayer::kEthernet) continue;
-    if (port.netdev.empty()) port.netdev = NetdevByDevPort(files, port.port, device.ports.size());
-    if (port.netdev.empty()) continue;
+    if (port.link_layer == LinkLayer::kEthernet && port.netdev.empty())
+      port.netdev = NetdevByDevPort(files, port.port, device.ports.size());
+  }
+}
+
+void DescribeNetdevs(const KernelFiles& sysfs, DeviceInfo& device) {
+  for (PortInfo& port : device.ports) {
+    if (port.link_layer != LinkLayer::kEthernet || port.netdev.empty()) continue;
     const auto mtu = sysfs.ReadText("class/net/" + port.netdev + "/mtu");
     if (mtu && *mtu) port.netdev_mtu_bytes = ParseU32(**mtu);
+    port.wires = WiresOf(sysfs, port.netdev);
   }
 }
 

@@ -40,7 +40,9 @@ class DeviceFiles {
 PortInfo ReadPort(const KernelFiles& sysfs, const DeviceFiles& device, std::uint32_t port,
                   std::string_view driver, bool rnic);
 
-// Finds the Ethernet ports' netdevs that are not known yet, and the MTU of all.
-void AddNetdevs(const KernelFiles& sysfs, const DeviceFiles& files, DeviceInfo& device);
+// Finds the Ethernet ports' netdevs that are not known yet.
+void FindNetdevs(const DeviceFiles& files, DeviceInfo& device);
+// Of the netdevs that are known: the MTU, and the wires below them.
+void DescribeNetdevs(const KernelFiles& sysfs, DeviceInfo& device);
 
 }  // namespace rdmapulse::collectors

@@ -13,6 +13,8 @@ std::string_view Name(Source source) {
     case Source::kRdmaNl: return "rdma_nl";
     case Source::kMad: return "mad";
     case Source::kNetdev: return "netdev";
+    case Source::kCm: return "cm";
+    case Source::kDiagCounters: return "diag_counters";
   }
   return "unknown";
 }

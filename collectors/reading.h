@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "collectors/port_qos.h"
 #include "daemon/base/rdma.h"
 #include "daemon/base/time.h"
 
@@ -22,9 +23,11 @@ enum class Source : std::uint8_t {
   kDcb,               // DCB netlink
   kRdmaNl,            // RDMA netlink
   kMad,               // performance management by MADs of our own
-  kNetdev,            // class/net/NETDEV/statistics
+  kNetdev,            // class/net/NETDEV: statistics and changes of the carrier
+  kCm,                // ports/N/cm_*: the kernel's InfiniBand connection management
+  kDiagCounters,      // ports/N/diag_counters: qib
 };
-inline constexpr std::size_t kSourceCount = static_cast<std::size_t>(Source::kNetdev) + 1;
+inline constexpr std::size_t kSourceCount = static_cast<std::size_t>(Source::kDiagCounters) + 1;
 std::string_view Name(Source source);  // "counters", …, as the label has it
 
 enum class ValueKind { kCounter, kGauge };
@@ -45,7 +48,9 @@ struct Problem {
   bool operator==(const Problem&) const = default;
 };
 
-// One source of one subject, read once. Absent counters are simply not in `values`.
+// One source of one subject, read once. A source that is read less often than others is handed out
+// again with its old times: equal times are one sample, not two. Absent counters are simply not in
+// `values`.
 struct Reading {
   Source source = Source::kCounters;
   std::string device{};                 // empty when a netdev belongs to no RDMA device
@@ -53,6 +58,8 @@ struct Reading {
   std::string netdev{};                 // for sources that count by netdev
   TimePoint started{};                  // monotonic, around the read
   TimePoint finished{};
+  // It is read no more often than this; 0: in every pass.
+  Duration period{};
   std::vector<Value> values{};
   std::vector<Problem> problems{};
 
@@ -72,10 +79,22 @@ struct CollectorStatus {
   bool operator==(const CollectorStatus&) const = default;
 };
 
+// Whether a netdev has a link, and if not, what the driver gives as the reason.
+struct LinkCondition {
+  std::string netdev{};
+  std::optional<bool> up{};
+  std::string reason{};  // "No cable"; empty: not told
+
+  bool operator==(const LinkCondition&) const = default;
+};
+
 // All that one pass over one subject (a device, or the host's netdevs) brought.
 struct Collection {
   std::vector<Reading> readings;
   std::vector<CollectorStatus> statuses;
+  // Of netdevs, as far as the kernel tells.
+  std::vector<PortQos> qos{};
+  std::vector<LinkCondition> links{};
 };
 
 }  // namespace rdmapulse::collectors

@@ -72,6 +72,8 @@ int Preference(Source source) {
     case Source::kDcb: return 6;
     case Source::kCounters: return 7;
     case Source::kNetdev: return 8;
+    case Source::kCm:
+    case Source::kDiagCounters: break;  // nobody else has what they have
   }
   return 9;
 }

@@ -54,6 +54,11 @@ struct Ports {
 struct Collect {
   milliseconds interval{1000};
   milliseconds fast_interval{100};
+  // Also the sums of the sets of counters that QPs are bound to; each set costs a firmware command.
+  bool qp_counters = false;
+  // InfiniBand's performance management by MADs: none, port (our own), switch (also the port of the
+  // switch that ours is connected to)
+  std::string mad = "none";
   std::uint32_t series_max = 5000;
   std::vector<std::string> allow, deny;  // regular expressions over "source/name"
   bool operator==(const Collect&) const = default;

@@ -20,6 +20,7 @@ constexpr DurationBounds kInterval = {milliseconds(10), hours(1)};
 // The histograms of round trips end at 10 s, where even a QP that retries has long given up.
 constexpr DurationBounds kDeadline = {milliseconds(1), milliseconds(10'000)};
 
+constexpr std::array<std::string_view, 3> kMad = {"none", "port", "switch"};
 constexpr std::array<std::string_view, 3> kFamilies = {"any", "ipv4", "ipv6"};
 constexpr std::array<std::string_view, 2> kRails = {"aligned", "full"};
 
@@ -116,6 +117,8 @@ constexpr auto kKeys = std::to_array<Key>({
     {"collect.interval", [](const Value& v, Config& c) { Read(v, kInterval, c.collect.interval); }},
     {"collect.fast_interval",
      [](const Value& v, Config& c) { Read(v, kInterval, c.collect.fast_interval); }},
+    {"collect.qp_counters", [](const Value& v, Config& c) { Read(v, c.collect.qp_counters); }},
+    {"collect.mad", [](const Value& v, Config& c) { ReadChoice(v, kMad, c.collect.mad); }},
     {"collect.series_max",
      [](const Value& v,
         Config& c) { Read(v, Bounds{0, 1'000'000, "a number of series"}, c.collect.series_max); }},

@@ -85,7 +85,7 @@ control: {listen: "[::1]:81"}
 sysfs_root: /host/sys
 devices: {include: [mlx5_0], exclude: [mlx5_1]}
 ports: {ignore: [mlx5_2/1]}
-collect: {interval: 10s, fast_interval: 1s, series_max: 7, allow: [a], deny: [b]}
+collect: {interval: 10s, fast_interval: 1s, qp_counters: true, mad: switch, series_max: 7, allow: [a], deny: [b]}
 peers: [{name: a, address: a}, {name: b, address: b, labels: {rail: 3}}]
 selection: {rails: full}
 classes:
@@ -105,6 +105,8 @@ maintenance: true
   expected.ports.ignore = {"mlx5_2/1"};
   expected.collect = {.interval = milliseconds(10'000),
                       .fast_interval = milliseconds(1000),
+                      .qp_counters = true,
+                      .mad = "switch",
                       .series_max = 7,
                       .allow = {"a"},
                       .deny = {"b"}};

@@ -129,6 +129,8 @@ const std::map<std::string, std::string>& OtherValues() {
       {"ports.ignore", "[mlx5_2/1]"},
       {"collect.interval", "2s"},
       {"collect.fast_interval", "200ms"},
+      {"collect.qp_counters", "true"},
+      {"collect.mad", "port"},
       {"collect.series_max", "1"},
       {"collect.allow", "[a]"},
       {"collect.deny", "[b]"},

@@ -92,6 +92,7 @@ App::App(config::Config config, std::string config_path)
                   {.discovered = [this](const auto& devices) { OnDevices(devices); },
                    .collected = [this](const DeviceInfo& device,
                                        const auto& collection) { OnCollected(device, collection); },
+                   .netdevs_collected = {},
                    .journal = Journal}),
       asked_probes_(
           loop_, prober_, [this](const std::string& peer) { return IsPeer(peer); },
@@ -147,7 +148,11 @@ void App::Configure() {
   const auto ignored = Compiled(config_.ports.ignore);
   transport_.SetIgnored([ignored](const PortId& port) { return ignored->MatchesAny(port.Text()); });
   transport_.SetFamily(probes::ParseGidFamily(config_.gid.family));
-  collection_.Configure(config_.collect.interval, WantedDevices(config_.devices));
+  collection_.Configure({.interval = config_.collect.interval,
+                         .fast_interval = config_.collect.fast_interval,
+                         .qp_counters = config_.collect.qp_counters,
+                         .mad = config_.collect.mad,
+                         .wanted = WantedDevices(config_.devices)});
   control_.SetPeers(config_.peers);
   prober_.Configure(probes::MakeSettings(config_));
 }
@@ -191,10 +196,10 @@ void App::OnDevices(const std::vector<DeviceInfo>& devices) {
 }
 
 void App::OnCollected(const DeviceInfo& device, const collectors::Collection& collection) {
-  if (collection.readings.empty()) return;
   TimePoint started = TimePoint::max();
   TimePoint finished = TimePoint::min();
   for (const collectors::Reading& reading : collection.readings) {
+    if (reading.period > Duration::zero()) continue;  // may be the last reading once more
     started = std::min(started, reading.started);
     finished = std::max(finished, reading.finished);
   }
@@ -272,7 +277,7 @@ std::shared_ptr<const Snapshot> App::TakeSnapshot() const {
   snapshot->loop_late_max = lateness_.Worst(now);
   snapshot->api_allow = config_.http.api_allow;
   snapshot->devices = collection_.devices();
-  snapshot->collections = collection_.Latest();
+  snapshot->collections = collection_.Latest(now);
   for (const probes::TransportPort& port : transport_.Ports()) {
     PortStatus status{
         .id = port.id, .gid = {}, .gid_index = {}, .gid_reason = port.reason, .qps = port.qps};

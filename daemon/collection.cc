@@ -1,26 +1,47 @@
 #include "daemon/collection.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
+#include "collectors/mad/mad_counters.h"
 #include "collectors/rdma_netlink.h"
+#include "daemon/freshness.h"
 
 namespace rdmapulse {
 namespace {
 
+using collectors::Collection;
+
 bool SamePorts(const DeviceInfo& a, const DeviceInfo& b) {
-  return std::equal(a.ports.begin(), a.ports.end(), b.ports.begin(), b.ports.end(),
+  return a.driver == b.driver &&
+         std::equal(a.ports.begin(), a.ports.end(), b.ports.begin(), b.ports.end(),
                     [](const PortInfo& x, const PortInfo& y) { return x.port == y.port; });
 }
 
-}  // namespace
+std::unique_ptr<collectors::Netlink> OpenNetlink(int protocol) {
+  auto socket = collectors::KernelNetlink::Open(protocol);
+  if (!socket) return nullptr;
+  return std::make_unique<collectors::KernelNetlink>(std::move(*socket));
+}
 
-CollectionLoop::DeviceWorker::DeviceWorker(boost::asio::io_context& loop,
-                                           const collectors::KernelFiles& sysfs,
-                                           const DeviceInfo& device)
-    : pool(loop, 1, Urgency::kBackground),
-      info(device),
-      collector(std::make_unique<collectors::DeviceCollector>(sysfs, device)) {}
+// As it may be shown now.
+std::shared_ptr<const Collection> Fresh(const std::shared_ptr<const Collection>& latest,
+                                        std::optional<TimePoint> out_since, TimePoint now) {
+  const bool stuck = out_since && now - *out_since > kStuckAfter;
+  if (!stuck && !HasStale(*latest, now)) return latest;
+  auto fresh = std::make_shared<Collection>(*latest);
+  DropStale(*fresh, now);
+  if (stuck) MarkStuck(*fresh, now - *out_since);
+  return fresh;
+}
+
+template <typename Reader>
+std::optional<TimePoint> OutSince(const Reader& reader) {
+  return reader == nullptr ? std::nullopt : reader->OutSince();
+}
+
+}  // namespace
 
 CollectionLoop::CollectionLoop(boost::asio::io_context& loop, const std::string& sysfs_root,
                                Handlers handlers)
@@ -28,147 +49,300 @@ CollectionLoop::CollectionLoop(boost::asio::io_context& loop, const std::string&
       sysfs_(sysfs_root),
       handlers_(std::move(handlers)),
       timer_(loop),
-      discovery_pool_(loop, 1, Urgency::kBackground),
-      netdev_pool_(loop, 1, Urgency::kBackground) {}
+      fast_timer_(loop),
+      lister_(loop, std::make_unique<Lister>()) {}
 
-void CollectionLoop::Configure(Duration interval, collectors::DeviceFilter wanted) {
-  interval_ = interval;
-  wanted_ = std::make_shared<const collectors::DeviceFilter>(std::move(wanted));
+void CollectionLoop::Configure(Options options) {
+  // The next description makes them anew.
+  if (options.qp_counters != options_.qp_counters || options.mad != options_.mad) {
+    for (auto& [name, device] : workers_) RetireCounters(*device);
+  }
+  options_ = std::move(options);
 }
 
 void CollectionLoop::Start() {
-  Result<collectors::KernelEthtool> ethtool = collectors::KernelEthtool::Open();
+  auto ethtool = collectors::KernelEthtool::Open();
   if (ethtool) {
     ethtool_ = std::make_unique<collectors::KernelEthtool>(std::move(*ethtool));
-    netdevs_ = std::make_unique<collectors::NetdevCollector>(*ethtool_);
   } else {
-    Complain(ethtool.error().Text());
+    handlers_.journal("collecting: " + ethtool.error().Text());
   }
+  generic_ = OpenNetlink(NETLINK_GENERIC);
+  route_ = OpenNetlink(NETLINK_ROUTE);
+  netdevs_.reader = std::make_unique<BlockingReader<collectors::NetdevCollector>>(
+      loop_, std::make_unique<collectors::NetdevCollector>(collectors::NetdevCollector::Kernel{
+                 ethtool_.get(), generic_.get(), route_.get()}));
+  wires_.reader = std::make_unique<BlockingReader<collectors::WireCollector>>(
+      loop_, std::make_unique<collectors::WireCollector>(sysfs_));
+  running_ = true;
   next_ = Clock::now();
   Pass();
 }
 
-void CollectionLoop::Stop() { timer_.cancel(); }
+void CollectionLoop::Stop() {
+  running_ = false;
+  timer_.cancel();
+  fast_timer_.cancel();
+}
 
-std::vector<std::shared_ptr<const collectors::Collection>> CollectionLoop::Latest() const {
-  std::vector<std::shared_ptr<const collectors::Collection>> latest;
-  for (const auto& [name, worker] : workers_) {
-    latest.push_back(worker->latest);  // null until its first pass is over
+std::vector<std::shared_ptr<const Collection>> CollectionLoop::Latest(TimePoint now) const {
+  std::vector<std::shared_ptr<const Collection>> latest;
+  for (const auto& [name, device] : workers_) {
+    if (device->latest != nullptr)
+      latest.push_back(Fresh(device->latest, OutSince(device->counters), now));
   }
-  if (latest_netdevs_ != nullptr) latest.push_back(latest_netdevs_);
+  if (wires_.latest != nullptr)
+    latest.push_back(Fresh(wires_.latest, OutSince(wires_.reader), now));
+  if (netdevs_.latest != nullptr)
+    latest.push_back(Fresh(netdevs_.latest, OutSince(netdevs_.reader), now));
   return latest;
 }
 
 // A subject that is still being read is left alone: its value grows old, and nothing queues up.
 void CollectionLoop::Pass() {
-  Discover();
-  for (auto& [name, worker] : workers_) CollectDevice(name, *worker);
+  ForgetRetired();
+  List(Clock::now());
+  for (auto& [name, device] : workers_) {
+    Collect(name, *device);
+    Describe(name, *device);
+  }
   CollectNetdevs();
-  next_ = std::max(next_ + interval_, Clock::now());
+  next_ = std::max(next_ + options_.interval, Clock::now());
   timer_.expires_at(next_);
   timer_.async_wait([this](const boost::system::error_code& error) {
     if (!error) Pass();
   });
 }
 
-void CollectionLoop::Discover() {
-  if (discovering_) return;
-  discovering_ = true;
-  discovery_pool_.Run(
-      [&sysfs = sysfs_, wanted = wanted_] {
-        Discovery discovery;
-        discovery.devices = collectors::Discover(sysfs, *wanted, discovery.problems);
-        if (!discovery.devices) return discovery;
-        if (auto listed = collectors::ListNetlinkDevices()) {
-          collectors::MarkRemoved(*discovery.devices, *listed);
-        } else {
-          discovery.problems.push_back({.name = "RDMA netlink", .reason = listed.error().Text()});
-        }
-        return discovery;
+// What is out cannot be waited for.
+void CollectionLoop::RetireCounters(Device& device) {
+  device.latest.reset();
+  if (device.counters == nullptr) return;
+  device.counters->Retire();
+  retired_counters_.push_back(std::move(device.counters));
+}
+
+void CollectionLoop::ForgetRetired() {
+  std::erase_if(retired_devices_,
+                [](const auto& device) { return !device->description.OutSince(); });
+  std::erase_if(retired_counters_, [](const auto& counters) { return !counters->OutSince(); });
+}
+
+void CollectionLoop::List(TimePoint now) {
+  lister_.Run(
+      now,
+      [&sysfs = sysfs_, wanted = options_.wanted](Lister&) {
+        return Listed{collectors::DeviceNames(sysfs, wanted), collectors::ListNetlinkDevices()};
       },
-      [this](Discovery discovery) { AfterDiscovery(std::move(discovery)); });
+      [this](const Listed& listed) { AfterListing(listed); });
 }
 
-void CollectionLoop::AfterDiscovery(Discovery discovery) {
-  discovering_ = false;
-  if (!discovery.devices) {
-    Complain(discovery.devices.error().Text());
-    return;
+void CollectionLoop::AfterListing(const Listed& listed) {
+  std::string problem;
+  if (!listed.names) {
+    problem = listed.names.error().Text();
+  } else {
+    if (!listed.netlink) problem = "RDMA netlink: " + listed.netlink.error().Text();
+    MatchDevices(listed);
+    listed_ = true;
   }
-  std::string complaint;
-  for (const collectors::Problem& problem : discovery.problems) {
-    complaint += (complaint.empty() ? "" : ", ") + problem.name + ": " + problem.reason;
-  }
-  Complain(complaint);
-  const bool first = !std::exchange(discovered_, true);
-  if (*discovery.devices != devices_ || first) {
-    devices_ = std::move(*discovery.devices);
-    MatchWorkers();
-  }
-  handlers_.discovered(devices_);
+  Complain(Clock::now(), problem);
+  PublishDevices();
 }
 
-void CollectionLoop::MatchWorkers() {
+void CollectionLoop::MatchDevices(const Listed& listed) {
+  const std::set<std::string> names(listed.names->begin(), listed.names->end());
   for (auto worker = workers_.begin(); worker != workers_.end();) {
-    const auto found =
-        std::find_if(devices_.begin(), devices_.end(), [&worker](const DeviceInfo& device) {
-          return device.name == worker->first && device.present;
-        });
-    const bool keep = found != devices_.end() && SamePorts(*found, worker->second->info);
-    if (keep) {
-      worker->second->info = *found;
+    if (names.contains(worker->first)) {
       ++worker;
       continue;
     }
-    // One that is out reading comes home first; its thread cannot be joined before.
-    if (worker->second->collector == nullptr) {
-      worker->second->retired = true;
-      retired_.push_back(std::move(worker->second));
-    }
+    RetireCounters(*worker->second);
+    worker->second->description.Retire();
+    retired_devices_.push_back(std::move(worker->second));
     worker = workers_.erase(worker);
   }
-  for (const DeviceInfo& device : devices_) {
-    if (!device.present || workers_.contains(device.name)) continue;
-    auto& worker = workers_[device.name];
-    worker = std::make_unique<DeviceWorker>(loop_, sysfs_, device);
-    CollectDevice(device.name, *worker);
+  for (const std::string& name : names) {
+    auto& device = workers_[name];
+    const bool known = device != nullptr;
+    if (!known) {
+      auto describer = std::make_unique<Describer>();
+      describer->rdma = OpenNetlink(NETLINK_RDMA);
+      device = std::make_unique<Device>(loop_, std::move(describer));
+    }
+    if (listed.netlink && *listed.netlink) {
+      const std::vector<std::string>& there = **listed.netlink;
+      device->present = std::find(there.begin(), there.end(), name) != there.end();
+    }
+    // The kernel waits for us to let go of a device that is being removed.
+    if (!device->present) {
+      RetireCounters(*device);
+    } else if (!known) {
+      Describe(name, *device);
+    }
   }
 }
 
-void CollectionLoop::CollectDevice(const std::string& /*name*/, DeviceWorker& worker) {
-  if (worker.collector == nullptr) return;
-  worker.pool.Run(
-      [collector = std::move(worker.collector)]() mutable {
-        collectors::Collection collection = collector->Collect();
-        return std::pair(std::move(collector), std::move(collection));
+void CollectionLoop::Describe(const std::string& name, Device& device) {
+  if (!device.present) return;
+  device.description.Run(
+      Clock::now(),
+      [&sysfs = sysfs_, name](Describer& describer) {
+        Described described;
+        described.info =
+            collectors::DescribeDevice(sysfs, name, describer.rdma.get(), described.problems);
+        return described;
       },
-      [this, back = &worker](auto result) {
-        if (back->retired) {
-          std::erase_if(retired_,
-                        [back](const auto& candidate) { return candidate.get() == back; });
-          return;
-        }
-        back->collector = std::move(result.first);
-        back->latest = std::make_shared<const collectors::Collection>(std::move(result.second));
-        handlers_.collected(back->info, *back->latest);
-      });
+      [this, name](Described described) { AfterDescription(name, std::move(described)); });
+}
+
+collectors::DeviceCollector::Options CollectionLoop::CollectorOptions(
+    const std::string& device) const {
+  collectors::DeviceCollector::Options options;
+  options.rdma = OpenNetlink(NETLINK_RDMA);
+  options.qp_sets = options_.qp_counters;
+  if (options_.mad != "none")
+    options.mad = std::make_unique<collectors::mad::MadCounters>(device, options_.mad == "switch");
+  return options;
+}
+
+void CollectionLoop::AfterDescription(const std::string& name, Described described) {
+  Device& device = *workers_.at(name);
+  const bool first = !device.described;
+  const bool same = !first && SamePorts(device.described->info, described.info);
+  const bool changed = first || device.described->info != described.info;
+  device.described = std::move(described);
+  if (!device.present) return;
+  if (!same || device.counters == nullptr) {
+    RetireCounters(device);
+    device.counters = std::make_unique<BlockingReader<collectors::DeviceCollector>>(
+        loop_, std::make_unique<collectors::DeviceCollector>(sysfs_, device.described->info,
+                                                             CollectorOptions(name)));
+    Collect(name, device);
+  }
+  if (changed) PublishDevices();
+  if (first) CollectNetdevs();
+}
+
+// The devices' descriptions as of now. Until the first listing nothing is known, which is not
+// "there are none"; nor is a device that has not answered yet.
+void CollectionLoop::PublishDevices() {
+  if (!listed_) return;
+  devices_.clear();
+  for (const auto& [name, device] : workers_) {
+    if (!device->described) continue;
+    devices_.push_back(device->described->info);
+    devices_.back().present = device->present;
+  }
+  if (devices_.empty() && !workers_.empty()) return;
+  handlers_.discovered(devices_);
+}
+
+void CollectionLoop::Collect(const std::string& name, Device& device) {
+  if (device.counters == nullptr) return;
+  device.counters->Run(
+      Clock::now(), [](collectors::DeviceCollector& collector) { return collector.Collect(); },
+      [this, name](Collection collection) { AfterCollection(name, std::move(collection), true); });
+}
+
+// `whole`: of a pass, not of a port between two passes.
+void CollectionLoop::AfterCollection(const std::string& name, Collection collection, bool whole) {
+  Device& device = *workers_.at(name);
+  handlers_.collected(device.described->info, collection);
+  if (whole || device.latest == nullptr) {
+    device.latest = std::make_shared<const Collection>(std::move(collection));
+    return;
+  }
+  auto merged = std::make_shared<Collection>(*device.latest);
+  Merge(std::move(collection), *merged);
+  device.latest = std::move(merged);
 }
 
 void CollectionLoop::CollectNetdevs() {
-  if (netdevs_ == nullptr) return;
-  netdev_pool_.Run(
-      [collector = std::move(netdevs_), devices = devices_]() mutable {
-        collectors::Collection collection = collector->Collect(devices);
-        return std::pair(std::move(collector), std::move(collection));
-      },
-      [this](auto result) {
-        netdevs_ = std::move(result.first);
-        latest_netdevs_ = std::make_shared<const collectors::Collection>(std::move(result.second));
+  const TimePoint now = Clock::now();
+  const std::vector<collectors::Wire> wires = collectors::AllWires(devices_);
+  wires_.reader->Run(
+      now, [wires](collectors::WireCollector& collector) { return collector.Collect(wires); },
+      [this](Collection collection) {
+        wires_.latest = std::make_shared<const Collection>(std::move(collection));
       });
+  netdevs_.reader->Run(
+      now, [wires](collectors::NetdevCollector& collector) { return collector.Collect(wires); },
+      [this](Collection collection) { AfterNetdevs(std::move(collection), true); });
+}
+
+void CollectionLoop::AfterNetdevs(Collection collection, bool whole) {
+  if (handlers_.netdevs_collected) handlers_.netdevs_collected(collection);
+  if (whole || netdevs_.latest == nullptr) {
+    netdevs_.latest = std::make_shared<const Collection>(std::move(collection));
+    return;
+  }
+  auto merged = std::make_shared<Collection>(*netdevs_.latest);
+  Merge(std::move(collection), *merged);
+  netdevs_.latest = std::move(merged);
+}
+
+void CollectionLoop::SampleFast(const PortId& port, TimePoint until) {
+  TimePoint& end = fast_until_[port];
+  end = std::max(end, until);
+  if (fast_armed_ || !running_) return;
+  fast_armed_ = true;
+  FastPass();
+}
+
+void CollectionLoop::FastPass() {
+  const TimePoint now = Clock::now();
+  std::erase_if(fast_until_, [now](const auto& entry) { return entry.second <= now; });
+  fast_armed_ = !fast_until_.empty();
+  if (!fast_armed_) return;
+  std::map<std::string, std::set<std::uint32_t>> ports;
+  for (const auto& [port, until] : fast_until_) ports[port.device].insert(port.port);
+  for (const auto& [name, numbers] : ports) {
+    const auto worker = workers_.find(name);
+    if (worker == workers_.end() || worker->second->counters == nullptr) continue;
+    worker->second->counters->Run(
+        now,
+        [numbers = numbers](collectors::DeviceCollector& collector) {
+          return collector.CollectFast(numbers, Clock::now());
+        },
+        [this, name = name](Collection collection) {
+          AfterCollection(name, std::move(collection), false);
+        });
+  }
+  std::vector<collectors::Wire> wires = collectors::AllWires(devices_);
+  std::erase_if(wires, [this](const collectors::Wire& wire) {
+    return !fast_until_.contains({wire.device, wire.port});
+  });
+  netdevs_.reader->Run(
+      now,
+      [wires = std::move(wires)](collectors::NetdevCollector& collector) {
+        return collector.CollectFast(wires, Clock::now());
+      },
+      [this](Collection collection) { AfterNetdevs(std::move(collection), false); });
+  fast_timer_.expires_at(now + options_.fast_interval);
+  fast_timer_.async_wait([this](const boost::system::error_code& error) {
+    if (!error) FastPass();
+  });
 }
 
 // Once, until it changes: the same file fails in every pass.
-void CollectionLoop::Complain(const std::string& what) {
+void CollectionLoop::Complain(TimePoint now, const std::string& listing) {
+  std::string what = listing;
+  const auto add = [&what](const std::string& problem) {
+    what += (what.empty() ? "" : ", ") + problem;
+  };
+  for (const auto& [name, device] : workers_) {
+    const auto stuck = [now](std::optional<TimePoint> out) {
+      return out && now - *out > kStuckAfter;
+    };
+    if (stuck(device->description.OutSince())) add(name + ": its state does not answer");
+    if (stuck(OutSince(device->counters))) add(name + ": its counters do not answer");
+    if (!device->described) continue;
+    for (const collectors::Problem& problem : device->described->problems)
+      add(problem.name + ": " + problem.reason);
+  }
+  if (OutSince(netdevs_.reader) && now - *OutSince(netdevs_.reader) > kStuckAfter)
+    add("ethtool and DCB do not answer");
   if (what == complaint_) return;
   complaint_ = what;
   if (!what.empty()) handlers_.journal("collecting: " + what);

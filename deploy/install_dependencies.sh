@@ -6,13 +6,15 @@ set -euo pipefail
 packages=(
   # Build: Bazel from Debian, the compilers, the libraries (their run-time parts come along).
   bazel-bootstrap g++ pkg-config git
-  libboost1.81-dev libboost-json1.81-dev libcli11-dev libexpected-dev libfmt-dev libibverbs-dev
-  libmnl-dev libprotobuf-dev libsystemd-dev libspdlog-dev libyaml-cpp-dev prometheus-cpp-dev
-  protobuf-compiler zlib1g-dev
+  libboost1.81-dev libboost-json1.81-dev libcli11-dev libexpected-dev libfmt-dev libibmad-dev
+  libibumad-dev libibverbs-dev libmnl-dev libprotobuf-dev libsystemd-dev libspdlog-dev
+  libyaml-cpp-dev prometheus-cpp-dev protobuf-compiler zlib1g-dev
   # Tests: frameworks, format, lint, fuzz, a real Prometheus with promtool, a real Alertmanager with
   # amtool, a reader for the rules, systemd-analyze.
-  clang clang-format clang-tidy libbenchmark-dev libclang-rt-14-dev libgmock-dev libgtest-dev
-  prometheus prometheus-alertmanager python3-yaml systemd
+  clang clang-format clang-tidy libbenchmark-dev libclang-rt-14-dev libfuse3-dev libgmock-dev
+  libgtest-dev prometheus prometheus-alertmanager python3-yaml systemd
+  # A simulated InfiniBand fabric with a real subnet manager.
+  ibsim-utils libumad2sim0 opensm
   # The lab: a kernel and an emulator, what its guests hold, static libraries for its own programs.
   binutils busybox-static dash ethtool ibverbs-providers iproute2 libc-bin libc6-dev libgcc-s1
   libibverbs1 librdmacm1 libstdc++-12-dev linux-image-amd64 perftest python3 qemu-system-x86

@@ -24,7 +24,8 @@ only() {
   found=$(git grep -lE "#include [<\"]$header" -- '*.h' '*.cc' | grep -vE "$allowed" || true)
   [[ -z $found ]] || fail "$header is included in: $found"
 }
-only 'infiniband/|#include <rdma/rdma_cma' '^probes/verbs/|^tests/'
+only 'infiniband/u?mad' '^collectors/mad/'
+only 'infiniband/[^u m]|#include <rdma/rdma_cma' '^probes/verbs/|^tests/|^collectors/mad/'
 only 'yaml-cpp/' '^config/document\.cc|^daemon/cli/host_file\.cc'
 only 'prometheus/' '^daemon/metrics/|^tests/bench/'
 only 'boost/asio\.hpp' '^$'

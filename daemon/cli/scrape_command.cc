@@ -14,6 +14,7 @@
 #include "collectors/discovery.h"
 #include "collectors/ethtool_ioctl.h"
 #include "collectors/kernel_files.h"
+#include "collectors/netlink.h"
 #include "collectors/rdma_netlink.h"
 #include "collectors/recorded/recording.h"
 #include "daemon/cli/commands.h"
@@ -89,7 +90,15 @@ Result<void> ReadLive(Snapshot& snapshot, std::vector<Problem>& problems) {
   if (!read) return read;
   auto ethtool = collectors::KernelEthtool::Open();
   if (!ethtool) return tl::unexpected(ethtool.error());
-  Keep(collectors::NetdevCollector(*ethtool).Collect(snapshot.devices), snapshot, problems);
+  auto generic = collectors::KernelNetlink::Open(NETLINK_GENERIC);
+  if (!generic) return tl::unexpected(generic.error());
+  auto route = collectors::KernelNetlink::Open(NETLINK_ROUTE);
+  if (!route) return tl::unexpected(route.error());
+  const std::vector<collectors::Wire> wires = collectors::AllWires(snapshot.devices);
+  Keep(collectors::WireCollector(sysfs).Collect(wires), snapshot, problems);
+  collectors::NetdevCollector netdevs(
+      {.ethtool = &*ethtool, .generic = &*generic, .route = &*route});
+  Keep(netdevs.Collect(wires), snapshot, problems);
   return {};
 }
 

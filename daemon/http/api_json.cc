@@ -1,6 +1,7 @@
 #include "daemon/http/api_json.h"
 
 #include <algorithm>
+#include <bitset>
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 #include <boost/json/serialize.hpp>
@@ -42,7 +43,53 @@ json::object Labels(const std::map<std::string, std::string>& labels) {
   return object;
 }
 
-json::object Port(const DeviceInfo& device, const PortInfo& port, const PortStatus* status) {
+// What a collection says of one of the port's wires; null: nothing.
+template <typename Fact>
+const Fact* OfWire(const std::vector<Fact>& facts, const NetdevInfo& wire) {
+  const auto found = std::find_if(facts.begin(), facts.end(),
+                                  [&wire](const Fact& fact) { return fact.netdev == wire.name; });
+  return found == facts.end() ? nullptr : &*found;
+}
+
+json::array Wires(const PortInfo& port) {
+  json::array wires;
+  for (const NetdevInfo& wire : port.wires) wires.push_back(Text(wire.name));
+  return wires;
+}
+
+// The priorities with PFC on every wire of the port; null: none of them tells.
+json::value PfcPriorities(const Snapshot& snapshot, const PortInfo& port) {
+  std::optional<std::bitset<collectors::kPriorities>> enabled;
+  for (const auto& collection : snapshot.collections) {
+    if (collection == nullptr) continue;
+    for (const NetdevInfo& wire : port.wires) {
+      const collectors::PortQos* qos = OfWire(collection->qos, wire);
+      if (qos == nullptr || !qos->pfc_priorities) continue;
+      enabled = enabled ? *enabled & *qos->pfc_priorities : *qos->pfc_priorities;
+    }
+  }
+  if (!enabled) return nullptr;
+  json::array priorities;
+  for (std::size_t i = 0; i < enabled->size(); ++i) {
+    if (enabled->test(i)) priorities.push_back(json::value(i));
+  }
+  return priorities;
+}
+
+// Why a wire has no link, in the driver's words.
+std::string LinkReason(const Snapshot& snapshot, const PortInfo& port) {
+  for (const auto& collection : snapshot.collections) {
+    if (collection == nullptr) continue;
+    for (const NetdevInfo& wire : port.wires) {
+      const collectors::LinkCondition* link = OfWire(collection->links, wire);
+      if (link != nullptr && !link->reason.empty()) return link->reason;
+    }
+  }
+  return {};
+}
+
+json::object Port(const Snapshot& snapshot, const DeviceInfo& device, const PortInfo& port,
+                  const PortStatus* status) {
   json::object object;
   object["device"] = Text(device.name);
   object["port"] = port.port;
@@ -54,12 +101,15 @@ json::object Port(const DeviceInfo& device, const PortInfo& port, const PortStat
   object["gid"] = status == nullptr ? json::value(nullptr) : Text(status->gid);
   object["gid_index"] = status == nullptr ? json::value(nullptr) : Number(status->gid_index);
   object["gid_reason"] = status == nullptr ? json::value(nullptr) : Text(status->gid_reason);
-  object["pfc_priorities"] = nullptr;  // no collector reads the interface's PFC settings yet
+  object["pfc_priorities"] = PfcPriorities(snapshot, port);
   object["present"] = device.present;
   object["driver"] = Text(device.driver);
   object["firmware"] = Text(device.firmware);
   object["pci"] = Text(device.pci);
   object["phys_state"] = Text(port.phys_state);
+  object["link_reason"] = Text(LinkReason(snapshot, port));
+  object["physical_function"] = Text(device.physical_function);
+  object["wires"] = Wires(port);
   object["netdev_mtu_bytes"] = Number(port.netdev_mtu_bytes);
   object["lid"] = Number(port.lid);
   object["qps"] = status == nullptr ? json::value(nullptr) : json::value(status->qps);
@@ -159,7 +209,7 @@ std::string PortsJson(const Snapshot& snapshot) {
   json::array ports;
   for (const DeviceInfo& device : snapshot.devices) {
     for (const PortInfo& port : device.ports) {
-      ports.push_back(Port(device, port, Find(snapshot.ports, device.name, port.port)));
+      ports.push_back(Port(snapshot, device, port, Find(snapshot.ports, device.name, port.port)));
     }
   }
   json::object object;

@@ -39,12 +39,14 @@ TEST(ApiJsonTest, PortsOfTheExampleHost) {
      "link_layer": "ethernet", "state": "active", "rate_bytes_per_second": 312500000,
      "gid": "10.77.0.1", "gid_index": 1, "gid_reason": "RoCE v2, IPv4, of eth0",
      "pfc_priorities": null, "present": true, "driver": "rxe", "firmware": null, "pci": null,
-     "phys_state": "LinkUp", "netdev_mtu_bytes": 1500, "lid": null, "qps": 2},
+     "phys_state": "LinkUp", "link_reason": null, "physical_function": null, "wires": [],
+     "netdev_mtu_bytes": 1500, "lid": null, "qps": 2},
     {"device": "mlx5_0", "port": 1, "netdev": null, "protocol": "infiniband",
      "link_layer": "infiniband", "state": "down", "rate_bytes_per_second": null,
      "gid": null, "gid_index": null, "gid_reason": "the port is down",
      "pfc_priorities": null, "present": true, "driver": "mlx5", "firmware": "20.31.1014",
-     "pci": "0000:3b:00.0", "phys_state": "Polling", "netdev_mtu_bytes": null, "lid": 17,
+     "pci": "0000:3b:00.0", "phys_state": "Polling", "link_reason": null,
+     "physical_function": null, "wires": [], "netdev_mtu_bytes": null, "lid": 17,
      "qps": 0}]})");
 }
 
@@ -58,8 +60,26 @@ TEST(ApiJsonTest, APortThatTheTransportDoesNotHaveIsListedStill) {
     {"device": "siw0", "port": 1, "netdev": null, "protocol": null, "link_layer": null,
      "state": null, "rate_bytes_per_second": null, "gid": null, "gid_index": null,
      "gid_reason": null, "pfc_priorities": null, "present": false, "driver": null,
-     "firmware": null, "pci": null, "phys_state": null, "netdev_mtu_bytes": null, "lid": null,
+     "firmware": null, "pci": null, "phys_state": null, "link_reason": null, "physical_function": null,
+     "wires": [], "netdev_mtu_bytes": null, "lid": null,
      "qps": null}]})");
+}
+
+TEST(ApiJsonTest, APortOnABondHasThePfcOfAllItsMembersAndTheReasonOfTheOneThatIsDown) {
+  Snapshot snapshot;
+  snapshot.devices = {{.name = "mlx5_bond_0",
+                       .ports = {{.netdev = "bond0", .wires = {{.name = "a"}, {.name = "b"}}}}}};
+  collectors::Collection netdevs;
+  netdevs.qos = {{.netdev = "a", .pfc_priorities = std::bitset<8>(0b1000'1000)},
+                 {.netdev = "b", .pfc_priorities = std::bitset<8>(0b0000'1010)},
+                 {.netdev = "c", .pfc_priorities = std::bitset<8>(0)}};
+  netdevs.links = {{.netdev = "a", .up = true}, {.netdev = "b", .up = false, .reason = "No cable"}};
+  snapshot.collections = {nullptr,
+                          std::make_shared<const collectors::Collection>(std::move(netdevs))};
+  const auto ports = boost::json::parse(PortsJson(snapshot)).at("ports");
+  EXPECT_EQ(boost::json::serialize(ports.at(0).at("pfc_priorities")), "[3]");
+  EXPECT_EQ(ports.at(0).at("link_reason"), "No cable");
+  EXPECT_EQ(boost::json::serialize(ports.at(0).at("wires")), R"(["a","b"])");
 }
 
 TEST(ApiJsonTest, PeersOfTheExampleHostWithAnEntryForEachPathAndOp) {

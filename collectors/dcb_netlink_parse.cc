@@ -1,0 +1,199 @@
+#include "collectors/dcb_netlink_parse.h"
+
+#include <linux/dcbnl.h>
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <utility>
+
+namespace rdmapulse::collectors {
+namespace {
+
+constexpr std::string_view kBroken = "reading an answer of DCB netlink";
+
+// Later than the headers that we build with: the selectors that are trusted, in order.
+constexpr std::uint16_t kAppTrustTable = 11;  // DCB_ATTR_DCB_APP_TRUST_TABLE, since 6.2
+constexpr std::uint8_t kPcpSelector = 255;    // DCB_APP_SEL_PCP
+constexpr std::uint8_t kMaxDscp = 63;
+
+template <typename Take>
+Result<void> ForEach(Bytes bytes, Take take) {
+  NetlinkAttributes walk(bytes);
+  while (const auto attribute = walk.Next()) {
+    if (Result<void> taken = take(*attribute); !taken) return taken;
+  }
+  if (walk.CutShort()) return Fail({kBroken, ": an attribute is cut short"});
+  return {};
+}
+
+// The kernel's structs as they lie in memory; later kernels may append to them.
+template <typename Struct>
+Result<Struct> Take(Bytes payload, std::string_view what) {
+  Struct value{};
+  if (payload.size() < sizeof(value)) return Fail({kBroken, ": ", what, " is cut short"});
+  std::memcpy(&value, payload.data(), sizeof(value));
+  return value;
+}
+
+template <std::size_t kCount>
+std::array<std::uint32_t, kCount> Widened(const __u8 (&bytes)[kCount]) {
+  std::array<std::uint32_t, kCount> wide{};
+  std::copy(std::begin(bytes), std::end(bytes), wide.begin());
+  return wide;
+}
+
+Result<void> TakePfc(Bytes payload, const DcbDriver& driver, DcbState& state) {
+  const auto pfc = Take<ieee_pfc>(payload, "PFC");
+  if (!pfc) return tl::unexpected(pfc.error());
+  state.qos.pfc_priorities = std::bitset<kPriorities>(pfc->pfc_en);
+  state.qos.pfc_capability = pfc->pfc_cap;
+  state.qos.pfc_delay = pfc->delay;
+  if (driver.counters == DcbCounters::kNone) return {};
+  PfcCounters counters;
+  std::copy(std::begin(pfc->requests), std::end(pfc->requests), counters.requests.begin());
+  std::copy(std::begin(pfc->indications), std::end(pfc->indications), counters.indications.begin());
+  if (driver.counters == DcbCounters::kSwapped) std::swap(counters.requests, counters.indications);
+  state.pfc = counters;
+  return {};
+}
+
+Selection SelectionOf(std::uint8_t tsa) {
+  switch (tsa) {
+    case IEEE_8021QAZ_TSA_STRICT: return Selection::kStrict;
+    case IEEE_8021QAZ_TSA_CB_SHAPER: return Selection::kCreditBased;
+    case IEEE_8021QAZ_TSA_ETS: return Selection::kEnhanced;
+    default: return Selection::kVendor;
+  }
+}
+
+Result<void> TakeEts(Bytes payload, PortQos& qos) {
+  const auto ets = Take<ieee_ets>(payload, "ETS");
+  if (!ets) return tl::unexpected(ets.error());
+  qos.priority_tc = Widened(ets->prio_tc);
+  qos.tc_bandwidth_percent = Widened(ets->tc_tx_bw);
+  std::array<Selection, kPriorities> selection{};
+  std::transform(std::begin(ets->tc_tsa), std::end(ets->tc_tsa), selection.begin(), SelectionOf);
+  qos.tc_selection = selection;
+  return {};
+}
+
+// Of several rules for one DSCP the highest priority holds, as drivers have it.
+Result<void> TakeRules(Bytes table, PortQos& qos) {
+  qos.dscp_priority.emplace();
+  return ForEach(table, [&qos](const NetlinkAttribute& a) -> Result<void> {
+    if (a.type != DCB_ATTR_IEEE_APP) return {};
+    const auto rule = Take<dcb_app>(a.payload, "a rule");
+    if (!rule) return tl::unexpected(rule.error());
+    if (rule->selector != IEEE_8021QAZ_APP_SEL_DSCP || rule->protocol > kMaxDscp ||
+        rule->priority >= kPriorities)
+      return {};
+    std::uint32_t& priority = (*qos.dscp_priority)[rule->protocol];
+    priority = std::max<std::uint32_t>(priority, rule->priority);
+    return {};
+  });
+}
+
+Result<void> TakeBuffers(Bytes payload, PortQos& qos) {
+  const auto buffer = Take<dcbnl_buffer>(payload, "the buffers");
+  if (!buffer) return tl::unexpected(buffer.error());
+  qos.priority_buffer = Widened(buffer->prio2buffer);
+  qos.buffer_bytes.assign(std::begin(buffer->buffer_size), std::end(buffer->buffer_size));
+  return {};
+}
+
+// The first selector of the table decides for a packet that has both.
+Result<void> TakeTrust(Bytes table, PortQos& qos) {
+  return ForEach(table, [&qos](const NetlinkAttribute& a) -> Result<void> {
+    const auto selector = NetlinkNumber<std::uint8_t>(a.payload);
+    if (qos.trust) return {};
+    if (selector == IEEE_8021QAZ_APP_SEL_DSCP) qos.trust = Trust::kDscp;
+    if (selector == kPcpSelector) qos.trust = Trust::kPcp;
+    return {};
+  });
+}
+
+Result<void> TakeIeee(Bytes ieee, const DcbDriver& driver, DcbState& state) {
+  return ForEach(ieee, [&driver, &state](const NetlinkAttribute& a) -> Result<void> {
+    switch (a.type) {
+      case DCB_ATTR_IEEE_PFC: return TakePfc(a.payload, driver, state);
+      case DCB_ATTR_IEEE_ETS: return TakeEts(a.payload, state.qos);
+      case DCB_ATTR_IEEE_APP_TABLE: return TakeRules(a.payload, state.qos);
+      case DCB_ATTR_DCB_BUFFER: return TakeBuffers(a.payload, state.qos);
+      case kAppTrustTable: return TakeTrust(a.payload, state.qos);
+      default: return {};
+    }
+  });
+}
+
+struct Quirk {
+  std::string_view driver;
+  DcbDriver is;
+};
+constexpr std::array kQuirks = {
+    // A copy of the port's registers that only `ethtool -S` makes.
+    Quirk{"mlx5_core", {.counters = DcbCounters::kCopy, .rules_are_trust = true}},
+    Quirk{"mlx4_en", {.counters = DcbCounters::kNone}},
+    Quirk{"mlx4_core", {.counters = DcbCounters::kNone}},
+    Quirk{"qede", {.counters = DcbCounters::kNone}},
+    Quirk{"cxgb4", {.counters = DcbCounters::kNone}},
+    // Its registers of received XOFF frames are stored as requests.
+    Quirk{"ixgbe", {.counters = DcbCounters::kSwapped}},
+    Quirk{"ice", {.rules_are_trust = true}},
+    Quirk{"hns3", {.rules_are_trust = true}},
+};
+
+}  // namespace
+
+DcbDriver DcbQuirks(std::string_view netdev_driver) {
+  const auto* found = std::find_if(kQuirks.begin(), kQuirks.end(), [&](const Quirk& quirk) {
+    return quirk.driver == netdev_driver;
+  });
+  return found == kQuirks.end() ? DcbDriver{} : found->is;
+}
+
+Result<DcbState> ParseDcb(Bytes message, const DcbDriver& driver) {
+  const auto attributes = AfterHeader(message, sizeof(dcbmsg));
+  if (!attributes) return Fail({kBroken, ": the message is cut short"});
+  DcbState state;
+  const Result<void> walked =
+      ForEach(*attributes, [&driver, &state](const NetlinkAttribute& a) -> Result<void> {
+        return a.type == DCB_ATTR_IEEE ? TakeIeee(a.payload, driver, state) : Result<void>();
+      });
+  if (!walked) return tl::unexpected(walked.error());
+  if (!state.qos.trust && driver.rules_are_trust && state.qos.dscp_priority)
+    state.qos.trust = state.qos.dscp_priority->empty() ? Trust::kPcp : Trust::kDscp;
+  return state;
+}
+
+std::vector<Value> PfcValues(const PfcCounters& counters) {
+  std::vector<Value> values;
+  for (std::size_t i = 0; i < kPriorities; ++i) {
+    const std::string index = "[" + std::to_string(i) + "]";
+    values.push_back({"requests" + index, counters.requests.at(i)});
+    values.push_back({"indications" + index, counters.indications.at(i)});
+  }
+  return values;
+}
+
+PfcAgreement ComparePfc(const ByPriority& ethtool_received, const ByPriority& ethtool_sent,
+                        const PfcCounters& dcb) {
+  bool compared = false;
+  bool behind = false;
+  bool swapped = true;
+  bool differ = false;  // equal directions cannot be told apart
+  for (std::size_t i = 0; i < kPriorities; ++i) {
+    const auto& received = ethtool_received.at(i);
+    const auto& sent = ethtool_sent.at(i);
+    if (!received || !sent) continue;
+    compared = true;
+    behind |= dcb.indications.at(i) < *received || dcb.requests.at(i) < *sent;
+    swapped &= dcb.indications.at(i) >= *sent && dcb.requests.at(i) >= *received;
+    differ |= *received != *sent;
+  }
+  if (!compared) return PfcAgreement::kUnknown;
+  if (!behind) return PfcAgreement::kAgrees;
+  return swapped && differ ? PfcAgreement::kSwapped : PfcAgreement::kBehind;
+}
+
+}  // namespace rdmapulse::collectors
