@@ -47,7 +47,7 @@ Result<bool> CounterFolder::ListFiles() {
   for (const std::string& name : **names) {
     if (Contains(rules_.skip, name) || (!rules_.only.empty() && !Contains(rules_.only, name)))
       continue;
-    File file{name, UniqueFd()};
+    File file{name, std::string(rules_.prefix) + name, UniqueFd()};
     if (listed_.size() < kMaxKeptOpen) {
       // A failure shows again at the read, where it is reported.
       if (auto fd = files_.Open(path_ + "/" + name); fd && *fd) file.fd = std::move(**fd);
@@ -70,11 +70,10 @@ tl::expected<std::string_view, int> CounterFolder::ReadFile(const File& file) {
 }
 
 void CounterFolder::ReadValue(const File& file, Reading& reading, SourceRead& read) {
-  std::string name = std::string(rules_.prefix) + file.name;
   const auto text = ReadFile(file);
   if (!text) {
     const int error = text.error();
-    reading.problems.push_back({std::move(name), Message(error)});
+    reading.problems.push_back({file.value_name, Message(error)});
     if (IsRefusal(error)) return;
     read.success = false;
     // Gone, perhaps to come back under the same name: a descriptor never would. reads_left_ has
@@ -84,11 +83,10 @@ void CounterFolder::ReadValue(const File& file, Reading& reading, SourceRead& re
   }
   const auto value = ParseCounter(*text);
   if (!value) {
-    reading.problems.push_back({std::move(name), value.error().doing});
+    reading.problems.push_back({file.value_name, value.error().doing});
     read.success = false;
   } else if (*value) {
-    const ValueKind kind = KindOf(reading.source, name);
-    reading.values.push_back({std::move(name), **value, kind});
+    reading.values.push_back({file.value_name, **value, KindOf(reading.source, file.value_name.Text())});
   }
 }
 

@@ -46,6 +46,7 @@ class CounterFolder {
  private:
   struct File {
     std::string name;
+    CounterName value_name;  // with the prefix
     UniqueFd fd;  // none: opened for each read
   };
 

@@ -68,7 +68,8 @@ int EthtoolStats::ReadNames(const std::string& netdev, Names& names) {
   if (strings->len != count) return EAGAIN;
   const char* blocks =
       static_cast<const char*>(static_cast<const void*>(buffer_.data())) + sizeof(ethtool_gstrings);
-  names.names = StatisticNames(blocks, count);
+  names.names.clear();
+  for (std::string& name : StatisticNames(blocks, count)) names.names.emplace_back(std::move(name));
   names.reads_left = kReadsPerNaming;
   return 0;
 }
@@ -107,9 +108,9 @@ SourceRead EthtoolStats::ReadInto(Reading& reading) {
   }
   reading.values.reserve(names.names.size());
   for (std::size_t i = 0; i < names.names.size(); ++i) {
-    const std::string& name = names.names[i];
-    if (!name.empty())
-      reading.values.push_back({name, buffer_[i + 1], KindOf(Source::kEthtool, name)});
+    const CounterName& name = names.names[i];
+    if (!name.Text().empty())
+      reading.values.push_back({name, buffer_[i + 1], KindOf(Source::kEthtool, name.Text())});
   }
   return {.exists = true, .success = true};
 }

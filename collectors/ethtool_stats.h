@@ -41,7 +41,7 @@ class EthtoolStats {
 
  private:
   struct Names {
-    std::vector<std::string> names;
+    std::vector<CounterName> names;
     unsigned reads_left = 0;
   };
 

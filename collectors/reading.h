@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "collectors/counter_name.h"
 #include "collectors/port_qos.h"
 #include "daemon/base/rdma.h"
 #include "daemon/base/time.h"
@@ -33,7 +34,7 @@ std::string_view Name(Source source);  // "counters", …, as the label has it
 enum class ValueKind { kCounter, kGauge };
 
 struct Value {
-  std::string name;  // the kernel's spelling, to the last character
+  CounterName name;  // the kernel's spelling, to the last character
   std::uint64_t value = 0;
   ValueKind kind = ValueKind::kCounter;
 
@@ -56,6 +57,7 @@ struct Reading {
   std::string device{};                 // empty when a netdev belongs to no RDMA device
   std::optional<std::uint32_t> port{};  // nullopt: device-level counters
   std::string netdev{};                 // for sources that count by netdev
+  std::string netdev_driver{};          // the netdev's, as driver_names.h has it; empty: not known
   TimePoint started{};                  // monotonic, around the read
   TimePoint finished{};
   // It is read no more often than this; 0: in every pass.

@@ -3,15 +3,22 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <set>
-#include <tuple>
-
-#include "collectors/signal_catalogue.h"
-
 namespace rdmapulse::collectors {
 
 void PrintTo(const SignalValue& v, std::ostream* out) {
-  *out << v.signal << " = " << v.value << (v.saturated ? " (saturated)" : "");
+  *out << v.signal;
+  if (v.priority) *out << " priority " << *v.priority;
+  if (!v.part.empty()) *out << ' ' << v.part_label << ' ' << v.part;
+  *out << " = " << v.value << (v.saturated ? " (saturated)" : "") << (v.gauge ? " (gauge)" : "")
+       << " of " << Name(v.source) << ' ' << v.netdev << ", restarts " << v.restarts;
+}
+
+void PrintTo(const SubjectSignals& s, std::ostream* out) {
+  *out << s.device << '/' << (s.port ? std::to_string(*s.port) : "") << ' ' << s.netdev << ": ";
+  for (const SignalValue& value : s.values) {
+    PrintTo(value, out);
+    *out << "; ";
+  }
 }
 
 namespace {
@@ -23,8 +30,14 @@ Reading Of(Source source, std::vector<Value> values) {
   return {.source = source, .device = "d", .port = 1, .values = std::move(values)};
 }
 
-SignalValue Signal(std::string_view name, std::uint64_t value, bool saturated = false) {
-  return {.signal = name, .value = value, .saturated = saturated};
+// As the tests' readings tell it: from counters/ unless said otherwise.
+SignalValue Signal(std::string_view name, std::uint64_t value, bool saturated = false,
+                   Source source = Source::kCounters) {
+  return {.signal = name, .value = value, .saturated = saturated, .source = source};
+}
+
+SignalValue HwSignal(std::string_view name, std::uint64_t value) {
+  return Signal(name, value, false, Source::kHwCounters);
 }
 
 TEST(SignalsTest, RxeCountersThatMeanSomething) {
@@ -44,12 +57,12 @@ TEST(SignalsTest, RxeCountersThatMeanSomething) {
                                                    {"send_rnr_err", 14},
                                                    {"sent_pkts", 15}});
   EXPECT_THAT(Signals(reading, "rxe"),
-              ElementsAre(Signal("duplicate_request", 3), Signal("link_down_events", 4),
-                          Signal("out_of_sequence", 5), Signal("packet_sequence_error", 8),
-                          Signal("rdma_rx_packets", 6), Signal("rdma_tx_packets", 15),
-                          Signal("rnr_nak_received", 7), Signal("rnr_nak_sent", 14),
-                          Signal("rnr_retries_exceeded", 12), Signal("roce_tx_errors", 13),
-                          Signal("transport_retries_exceeded", 11)));
+              ElementsAre(HwSignal("duplicate_request", 3), HwSignal("link_down_events", 4),
+                          HwSignal("out_of_sequence", 5), HwSignal("packet_sequence_error", 8),
+                          HwSignal("rdma_rx_packets", 6), HwSignal("rdma_tx_packets", 15),
+                          HwSignal("rnr_nak_received", 7), HwSignal("rnr_nak_sent", 14),
+                          HwSignal("rnr_retries_exceeded", 12), HwSignal("roce_tx_errors", 13),
+                          HwSignal("transport_retries_exceeded", 11)));
   EXPECT_THAT(Signals(reading, "unheard_of"), IsEmpty());
 }
 
@@ -115,8 +128,8 @@ TEST(CollectionSignalsTest, OneSignalComesFromOneSource) {
               ElementsAre(SubjectSignals{
                   .device = "d",
                   .port = 1,
-                  .values = {Signal("link_down_events", 300), Signal("rdma_tx_bytes", 8),
-                             Signal("rdma_tx_packets", 4)}}));
+                  .values = {HwSignal("link_down_events", 300), Signal("rdma_tx_bytes", 8),
+                             HwSignal("rdma_tx_packets", 4)}}));
 }
 
 TEST(CollectionSignalsTest, SubjectsAreKeptApart) {
@@ -130,10 +143,160 @@ TEST(CollectionSignalsTest, SubjectsAreKeptApart) {
   EXPECT_THAT(
       Signals(collection, "mlx5"),
       ElementsAre(
+          SubjectSignals{.netdev = "eth0"}, SubjectSignals{.netdev = "eth1"},
+          SubjectSignals{.device = "d"},
           SubjectSignals{.device = "d", .port = 1, .values = {Signal("link_down_events", 1)}},
-          SubjectSignals{.device = "d", .port = 2, .values = {Signal("link_down_events", 2)}},
-          SubjectSignals{.device = "d"}, SubjectSignals{.netdev = "eth0"},
-          SubjectSignals{.netdev = "eth1"}));
+          SubjectSignals{.device = "d", .port = 2, .values = {Signal("link_down_events", 2)}}));
+}
+
+Reading EthtoolOf(const char* netdev, std::vector<Value> values) {
+  Reading reading = Of(Source::kEthtool, std::move(values));
+  reading.netdev = netdev;
+  return reading;
+}
+
+SignalValue Pause(std::uint32_t priority, std::uint64_t frames, const char* netdev) {
+  return {.signal = "pfc_rx_pause_frames",
+          .priority = priority,
+          .value = frames,
+          .source = Source::kEthtool,
+          .netdev = netdev};
+}
+
+TEST(CollectionSignalsTest, MembersOfABondAreToldApartAndNotAddedUp) {
+  Collection collection;
+  collection.readings = {EthtoolOf("eth0", {{"rx_prio3_pause", 5}}),
+                         EthtoolOf("eth1", {{"rx_prio3_pause", 7}}),
+                         Of(Source::kHwCounters, {{"np_cnp_sent", 2}})};
+  EXPECT_THAT(Signals(collection, "mlx5"),
+              ElementsAre(SubjectSignals{
+                  .device = "d",
+                  .port = 1,
+                  .values = {HwSignal("cnp_sent", 2), Pause(3, 5, "eth0"), Pause(3, 7, "eth1")}}));
+}
+
+TEST(CollectionSignalsTest, WhatTheBondItselfCountsIsItsMembersAgain) {
+  Reading bond{.source = Source::kNetdev,
+               .device = "d",
+               .port = 1,
+               .netdev = "bond0",
+               .netdev_driver = "bonding",
+               .values = {{"statistics/tx_bytes", 10}}};
+  EXPECT_THAT(Signals(bond, "mlx5"), IsEmpty());
+  bond.netdev_driver = "mlx5";
+  EXPECT_THAT(
+      Signals(bond, "mlx5"),
+      ElementsAre(SignalValue{
+          .signal = "eth_tx_bytes", .value = 10, .source = Source::kNetdev, .netdev = "bond0"}));
+}
+
+TEST(CollectionSignalsTest, WhatPortsHaveTheDeviceDoesNotSayAgain) {
+  Collection collection;
+  collection.readings = {{.source = Source::kDeviceHwCounters,
+                          .device = "d",
+                          .values = {{"sq_num_to", 9}, {"num_cqovf", 1}}},
+                         Of(Source::kHwCounters, {{"sq_num_to", 4}})};
+  EXPECT_THAT(
+      Signals(collection, "mlx4"),
+      ElementsAre(
+          SubjectSignals{.device = "d",
+                         .values = {Signal("cq_overflow", 1, false, Source::kDeviceHwCounters)}},
+          SubjectSignals{.device = "d", .port = 1, .values = {HwSignal("retransmit_timeout", 4)}}));
+}
+
+TEST(CollectionSignalsTest, EachSignalHasItsOrderOfSources) {
+  Collection collection;
+  collection.readings = {
+      Of(Source::kCounters, {{"port_xmit_data", 2}, {"link_downed", 3}}),
+      EthtoolOf("eth0", {{"tx_vport_rdma_unicast_bytes", 100},
+                         {"link_down_events_phy", 4},
+                         {"tx_pause_storm_error_events", 5}}),
+      Of(Source::kEthtoolNl, {{"ext-down-cnt", 6}, {"tx-pause-storm-events", 7}})};
+  collection.readings[2].netdev = "eth0";
+  const auto of_eth0 = [](std::string_view name, std::uint64_t value, Source source) {
+    return SignalValue{.signal = name, .value = value, .source = source, .netdev = "eth0"};
+  };
+  EXPECT_THAT(
+      Signals(collection, "mlx5"),
+      ElementsAre(SubjectSignals{.device = "d",
+                                 .port = 1,
+                                 .values = {of_eth0("link_down_events", 4, Source::kEthtool),
+                                            of_eth0("pause_storm_events", 7, Source::kEthtoolNl),
+                                            Signal("rdma_tx_bytes", 8)}}));
+}
+
+TEST(SignalsTest, RenamedCountersAreOneSignal) {
+  EXPECT_THAT(Signals(Of(Source::kHwCounters, {{"to_retransmits", 3}, {"tx_cnp_pkts", 1}}), "bnxt"),
+              ElementsAre(HwSignal("cnp_sent", 1), HwSignal("retransmit_timeout", 3)));
+  EXPECT_THAT(
+      Signals(Of(Source::kHwCounters, {{"local_ack_timeout_err", 3}, {"np_cnp_pkts", 1}}), "bnxt"),
+      ElementsAre(HwSignal("cnp_sent", 1), HwSignal("retransmit_timeout", 3)));
+  // Both at once are the same counted twice, whatever their order.
+  EXPECT_THAT(
+      Signals(Of(Source::kHwCounters, {{"local_ack_timeout_err", 4}, {"to_retransmits", 3}}),
+              "bnxt"),
+      ElementsAre(HwSignal("retransmit_timeout", 3)));
+}
+
+TEST(SignalsTest, AHalfOfEachProtocolAddsUp) {
+  EXPECT_THAT(
+      Signals(Of(Source::kHwCounters, {{"ip4OutOctets", 10}, {"ip6OutOctets", 20}}), "irdma_gen2"),
+      ElementsAre(HwSignal("rdma_tx_bytes", 30)));
+  EXPECT_THAT(Signals(Of(Source::kHwCounters, {{"ip6OutOctets", 20}}), "irdma_gen2"),
+              ElementsAre(HwSignal("rdma_tx_bytes", 20)));
+}
+
+TEST(SignalsTest, HalvesOfOneCounterAreJoined) {
+  const auto bytes = [](std::uint64_t low, std::uint64_t high) {
+    return Signals(EthtoolOf("eth0", {{"rx_roce_bytes_lsd", low}, {"rx_roce_bytes_msd", high}}),
+                   "ocrdma");
+  };
+  EXPECT_THAT(bytes(7, 3), ElementsAre(SignalValue{.signal = "rdma_rx_bytes",
+                                                   .value = 3 * 0x100000000ULL + 7,
+                                                   .source = Source::kEthtool,
+                                                   .netdev = "eth0"}));
+  EXPECT_EQ(bytes(0xffffffff, 0xffffffff).front().value, 0xffffffffffffffffULL);
+}
+
+TEST(SignalsTest, ValuesThatMustNotBeAddedUpStayApart) {
+  const auto stall = [](const char* part, std::uint64_t percent) {
+    return SignalValue{.signal = "pcie_stall",
+                       .part_label = "part",
+                       .part = part,
+                       .value = percent,
+                       .gauge = true,
+                       .source = Source::kEthtool,
+                       .netdev = "eth0"};
+  };
+  EXPECT_THAT(
+      Signals(EthtoolOf("eth0", {{"outbound_pci_stalled_rd", 1}, {"outbound_pci_stalled_wr", 2}}),
+              "mlx5"),
+      ElementsAre(stall("read", 1), stall("write", 2)));
+  EXPECT_THAT(Signals(EthtoolOf("eth0", {{"rx_discard_packets_cos3", 4}}), "bnxt"),
+              ElementsAre(SignalValue{.signal = "rx_prio_discard",
+                                      .part_label = "cos",
+                                      .part = "3",
+                                      .value = 4,
+                                      .source = Source::kEthtool,
+                                      .netdev = "eth0"}));
+}
+
+TEST(SignalsTest, AnInterfaceBelowASoftwareDeviceIsKnownByItsNames) {
+  const Reading mlx5 = EthtoolOf("eth0", {{"rx_prio3_pause", 5}, {"rx_bytes_phy", 6}});
+  EXPECT_EQ(Signals(mlx5, "rxe").size(), 2U);
+  EXPECT_EQ(Signals(mlx5, "").size(), 2U);
+  EXPECT_THAT(Signals(mlx5, "hinic3"), IsEmpty()) << "another driver's names are its own";
+  Reading told = mlx5;
+  told.netdev_driver = "fbnic";
+  EXPECT_THAT(Signals(told, "rxe"), IsEmpty());
+}
+
+TEST(SignalsTest, A64BitCounterIsNearItsEndOnlyAtItsEnd) {
+  constexpr std::uint64_t kMost = 0xffffffffffffffff;
+  EXPECT_THAT(Signals(Of(Source::kHwCounters, {{"tx_bytes", kMost - 1}}), "bnxt"),
+              ElementsAre(HwSignal("rdma_tx_bytes", kMost - 1)));
+  EXPECT_THAT(Signals(Of(Source::kHwCounters, {{"tx_bytes", kMost}}), "bnxt"),
+              ElementsAre(Signal("rdma_tx_bytes", kMost, /*saturated=*/true, Source::kHwCounters)));
 }
 
 TEST(AckTimeoutTest, RxesRetriesLessThoseOfNaks) {
@@ -158,15 +321,41 @@ TEST(AckTimeoutTest, OnlyOfTheAskedPort) {
   EXPECT_EQ(AckTimeoutRetransmissions({}, "d", 1, "rxe"), std::nullopt);
 }
 
-TEST(CatalogueTest, NoNameHasTwoMeanings) {
-  std::set<std::tuple<std::string_view, Source, std::string_view>> seen;
-  for (const SignalRow& row : SignalCatalogue()) {
-    EXPECT_TRUE(seen.emplace(row.driver, row.source, row.name).second) << row.name;
-    EXPECT_GT(row.scale, 0U) << row.name;
-    EXPECT_TRUE(row.limit == Limit::kNone || row.width_bits < 64) << row.name;
-    EXPECT_TRUE(row.driver.empty() || row.except.empty()) << row.name;
+TEST(AckTimeoutTest, OfEveryDriverThatCountsThem) {
+  struct Case {
+    const char* driver;
+    Source source;
+    std::vector<Value> values;
+    std::optional<std::uint64_t> total;
+  };
+  const std::vector<Case> cases = {
+      {"mlx5", Source::kHwCounters, {{"local_ack_timeout_err", 3}, {"roce_adp_retrans", 4}}, 7},
+      {"mlx5", Source::kRdmaNl, {{"local_ack_timeout_err", 3}}, 3},
+      {"mlx4", Source::kHwCounters, {{"sq_num_to", 3}}, 3},
+      {"bnxt", Source::kHwCounters, {{"to_retransmits", 3}}, 3},
+      {"bnxt", Source::kHwCounters, {{"local_ack_timeout_err", 3}}, 3},
+      {"irdma_gen3", Source::kHwCounters, {{"RTO", 3}}, 3},
+      {"irdma_gen2", Source::kHwCounters, {{"RTO", 3}}, std::nullopt},
+      {"mana", Source::kHwCounters, {{"requester_timeout", 3}}, 3},
+      {"ionic", Source::kHwCounters, {{"tx_rdma_ack_timeout", 3}}, 3},
+      {"efa", Source::kHwCounters, {{"retrans_timeout_events", 3}}, 3},
+      {"hfi1", Source::kHwCounters, {{"RcTimeOut", 3}}, 3},
+      {"hns", Source::kHwCounters, {{"rx_err_pkt", 3}}, std::nullopt},
+      {"siw", Source::kHwCounters, {}, std::nullopt}};
+  for (const Case& c : cases) {
+    Collection collection;
+    collection.readings = {Of(c.source, c.values)};
+    EXPECT_EQ(AckTimeoutRetransmissions(collection, "d", 1, c.driver), c.total) << c.driver;
   }
-  EXPECT_FALSE(seen.empty());
+}
+
+TEST(AckTimeoutTest, OfTheDeviceWhereThePortHasNone) {
+  Collection collection;
+  collection.readings = {{.source = Source::kDeviceHwCounters,
+                          .device = "d",
+                          .values = {{"local_ack_timeout_err", 3}}}};
+  EXPECT_EQ(AckTimeoutRetransmissions(collection, "d", 2, "mlx5"), 3U);
+  EXPECT_EQ(AckTimeoutRetransmissions(collection, "e", 2, "mlx5"), std::nullopt);
 }
 
 }  // namespace

@@ -61,6 +61,7 @@ struct Collect {
   std::string mad = "none";
   std::uint32_t series_max = 5000;
   std::vector<std::string> allow, deny;  // regular expressions over "source/name"
+  std::vector<std::string> catalogue;    // files that say what counters mean
   bool operator==(const Collect&) const = default;
 };
 

@@ -124,6 +124,7 @@ constexpr auto kKeys = std::to_array<Key>({
         Config& c) { Read(v, Bounds{0, 1'000'000, "a number of series"}, c.collect.series_max); }},
     {"collect.allow", [](const Value& v, Config& c) { Read(v, c.collect.allow); }},
     {"collect.deny", [](const Value& v, Config& c) { Read(v, c.collect.deny); }},
+    {"collect.catalogue", [](const Value& v, Config& c) { Read(v, c.collect.catalogue); }},
     {"peers", [](const Value& v, Config& c) { ReadPeers(v, c.peers); }},
     {"discovery.file", [](const Value& v, Config& c) { Read(v, c.discovery.file); }},
     {"discovery.http", [](const Value& v, Config& c) { Read(v, c.discovery.http); }},

@@ -51,7 +51,7 @@ control: {listen: ":9937", tls: {cert: …, key: …, ca: …}}
 sysfs_root: /sys
 devices: {include: [".*"], exclude: []}    # excluded: never opened
 ports: {ignore: []}                        # patterns over "device/port", e.g. "mlx5_2/1"
-collect: {interval: 1s, fast_interval: 100ms, series_max: 5000, allow: [], deny: []}
+collect: {interval: 1s, fast_interval: 100ms, series_max: 5000, allow: [], deny: [], catalogue: []}
 peers: [{name: h2, address: 192.0.2.2, labels: {tor: t7}}]   # host, host:port or [v6]:port (9937). Who a peer is: its certificate's name under TLS, else its source address
 discovery: {file: [], http: [], dns: []}
 selection: {tor_mesh: true, sampled: 8, rails: aligned}
@@ -85,7 +85,7 @@ control: {listen: "[::1]:81"}
 sysfs_root: /host/sys
 devices: {include: [mlx5_0], exclude: [mlx5_1]}
 ports: {ignore: [mlx5_2/1]}
-collect: {interval: 10s, fast_interval: 1s, qp_counters: true, mad: switch, series_max: 7, allow: [a], deny: [b]}
+collect: {interval: 10s, fast_interval: 1s, qp_counters: true, mad: switch, series_max: 7, allow: [a], deny: [b], catalogue: [/c]}
 peers: [{name: a, address: a}, {name: b, address: b, labels: {rail: 3}}]
 selection: {rails: full}
 classes:
@@ -109,7 +109,8 @@ maintenance: true
                       .mad = "switch",
                       .series_max = 7,
                       .allow = {"a"},
-                      .deny = {"b"}};
+                      .deny = {"b"},
+                      .catalogue = {"/c"}};
   expected.peers = {{.name = "a", .address = "a", .labels = {}},
                     {.name = "b", .address = "b", .labels = {{"rail", "3"}}}};
   expected.selection.rails = "full";

@@ -134,6 +134,7 @@ const std::map<std::string, std::string>& OtherValues() {
       {"collect.series_max", "1"},
       {"collect.allow", "[a]"},
       {"collect.deny", "[b]"},
+      {"collect.catalogue", "[/c]"},
       {"peers", "[{name: h2, address: 192.0.2.2}]"},
       {"discovery.file", "[/f]"},
       {"discovery.http", "[a]"},

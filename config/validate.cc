@@ -77,6 +77,8 @@ void ValidateHttp(const Http& http, Report& report) {
 void ValidateCollect(const Collect& collect, Report& report) {
   ValidatePatterns(collect.allow, "collect.allow", report);
   ValidatePatterns(collect.deny, "collect.deny", report);
+  for (std::size_t i = 0; i < collect.catalogue.size(); ++i)
+    ValidatePath(collect.catalogue[i], Item("collect.catalogue", i), report);
   const bool known = !report.Failed("collect.interval") && !report.Failed("collect.fast_interval");
   if (known && collect.fast_interval > collect.interval) {
     report.Error("collect.fast_interval",

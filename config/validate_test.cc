@@ -212,6 +212,9 @@ TEST(ValidateTest, NetworksAndPatternsParse) {
 }
 
 TEST(ValidateTest, FastIntervalIsNotSlower) {
+  EXPECT_THAT(
+      Problems("collect: {catalogue: [mynic.yaml]}"),
+      ElementsAre(HasSubstr("collect.catalogue[0]: \"mynic.yaml\" is not an absolute path")));
   EXPECT_THAT(Problems("collect: {interval: 50ms}"),
               ElementsAre(HasSubstr("collect.fast_interval: 100ms is slower than")));
 }

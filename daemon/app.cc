@@ -1,5 +1,6 @@
 #include "daemon/app.h"
 
+#include <fmt/ranges.h>
 #include <spdlog/spdlog.h>
 #include <unistd.h>
 
@@ -10,11 +11,11 @@
 #include <random>
 #include <utility>
 
-#include "collectors/signals.h"
 #include "config/load.h"
 #include "config/network.h"
 #include "config/patterns.h"
 #include "config/reload.h"
+#include "daemon/catalogue_files.h"
 #include "daemon/version.h"
 
 namespace rdmapulse {
@@ -94,6 +95,7 @@ App::App(config::Config config, std::string config_path)
                                        const auto& collection) { OnCollected(device, collection); },
                    .netdevs_collected = {},
                    .journal = Journal}),
+      counters_(LoadCatalogue(config_.collect.catalogue).catalogue),
       asked_probes_(
           loop_, prober_, [this](const std::string& peer) { return IsPeer(peer); },
           [this](bool on) { maintenance_ = on; }),
@@ -153,6 +155,10 @@ void App::Configure() {
                          .qp_counters = config_.collect.qp_counters,
                          .mad = config_.collect.mad,
                          .wanted = WantedDevices(config_.devices)});
+  const config::Collect& collect = config_.collect;
+  counters_.SetRules({.allow = collect.allow.empty() ? nullptr : Compiled(collect.allow),
+                      .deny = Compiled(collect.deny),
+                      .max = collect.series_max});
   control_.SetPeers(config_.peers);
   prober_.Configure(probes::MakeSettings(config_));
 }
@@ -192,6 +198,7 @@ void App::OnDevices(const std::vector<DeviceInfo>& devices) {
   if (devices.empty() && !std::exchange(said_no_devices_, true)) {
     spdlog::warn("no RDMA device here: counting and probing nothing until one appears");
   }
+  counters_.KeepOnly(devices);
   transport_.SetDevices(devices, Clock::now());
 }
 
@@ -203,11 +210,32 @@ void App::OnCollected(const DeviceInfo& device, const collectors::Collection& co
     started = std::min(started, reading.started);
     finished = std::max(finished, reading.finished);
   }
+  const TimePoint now = Clock::now();
+  TakeCounters(now);
+  const auto counted = counters_.At(now);
   for (const PortInfo& port : device.ports) {
     const auto total =
-        collectors::AckTimeoutRetransmissions(collection, device.name, port.port, device.driver);
+        collectors::AckTimeoutRetransmissions(*counted, device.name, port.port, device.driver);
     if (total) prober_.OnRetransmits({device.name, port.port}, started, finished, *total);
   }
+}
+
+// Passes over those that it has taken already.
+void App::TakeCounters(TimePoint now) {
+  for (const auto& collection : collection_.Latest()) {
+    if (collection != nullptr) counters_.Take(collection, collection_.devices(), now);
+  }
+}
+
+// Once, until other names are left out.
+void App::SayDroppedSeries(const collectors::SeriesUse& use) {
+  if (use.over_budget_names == said_series_.over_budget_names) return;
+  said_series_ = use;
+  if (use.over_budget == 0) return;
+  spdlog::warn(
+      "collect.series_max ({}) is reached: {} raw counters are not exported, {} among them; raise "
+      "it, or name in collect.deny what you do not need",
+      config_.collect.series_max, use.over_budget, fmt::join(use.over_budget_names, ", "));
 }
 
 void App::Reload() {
@@ -221,7 +249,10 @@ void App::Reload() {
       spdlog::log(problem.warning ? spdlog::level::warn : spdlog::level::err, "{}",
                   config::Format(problem, config_path_));
     }
-    if (loaded.Usable()) {
+    LoadedCatalogue catalogue = LoadCatalogue(loaded.config.collect.catalogue);
+    for (const std::string& problem : catalogue.problems) spdlog::error("{}", problem);
+    if (loaded.Usable() && catalogue.problems.empty()) {
+      counters_.SetCatalogue(std::move(catalogue.catalogue));
       Apply(std::move(loaded.config));
     } else {
       spdlog::error("reload refused, the old configuration stays");
@@ -264,7 +295,7 @@ http::ServerOptions App::HttpOptions() const {
   return options;
 }
 
-std::shared_ptr<const Snapshot> App::TakeSnapshot() const {
+std::shared_ptr<const Snapshot> App::TakeSnapshot() {
   const TimePoint now = Clock::now();
   auto snapshot = std::make_shared<Snapshot>();
   snapshot->host = host_;
@@ -278,6 +309,9 @@ std::shared_ptr<const Snapshot> App::TakeSnapshot() const {
   snapshot->api_allow = config_.http.api_allow;
   snapshot->devices = collection_.devices();
   snapshot->collections = collection_.Latest(now);
+  TakeCounters(now);
+  snapshot->counted = counters_.At(now);
+  SayDroppedSeries(snapshot->counted->series);
   for (const probes::TransportPort& port : transport_.Ports()) {
     PortStatus status{
         .id = port.id, .gid = {}, .gid_index = {}, .gid_reason = port.reason, .qps = port.qps};

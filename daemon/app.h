@@ -17,6 +17,7 @@
 #include <optional>
 #include <string>
 
+#include "collectors/counter_book.h"
 #include "config/config.h"
 #include "daemon/asked_probes.h"
 #include "daemon/base/result.h"
@@ -50,11 +51,13 @@ class App {
   void OnProberDue();
   void OnDevices(const std::vector<DeviceInfo>& devices);
   void OnCollected(const DeviceInfo& device, const collectors::Collection& collection);
+  void TakeCounters(TimePoint now);
+  void SayDroppedSeries(const collectors::SeriesUse& use);
   void Reload();
   void Apply(config::Config next);
   void Configure();
   bool IsPeer(const std::string& name) const;
-  std::shared_ptr<const Snapshot> TakeSnapshot() const;
+  std::shared_ptr<const Snapshot> TakeSnapshot();
   http::ServerOptions HttpOptions() const;
   void StopAll();
 
@@ -75,6 +78,8 @@ class App {
   peers::ControlPlane control_;
   probes::Prober prober_;
   CollectionLoop collection_;
+  collectors::CounterBook counters_;
+  collectors::SeriesUse said_series_;
   AskedProbes asked_probes_;
   Service service_;
   std::unique_ptr<http::Server> http_;

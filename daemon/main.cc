@@ -10,6 +10,7 @@
 
 #include "config/load.h"
 #include "daemon/app.h"
+#include "daemon/catalogue_files.h"
 #include "daemon/log.h"
 #include "daemon/version.h"
 
@@ -36,7 +37,10 @@ std::optional<config::Config> LoadConfig(const std::string& path) {
   for (const config::Problem& problem : loaded.problems) {
     std::fprintf(stderr, "%s\n", config::Format(problem, path).c_str());
   }
-  if (!loaded.Usable()) return std::nullopt;
+  const LoadedCatalogue catalogue = LoadCatalogue(loaded.config.collect.catalogue);
+  for (const std::string& problem : catalogue.problems)
+    std::fprintf(stderr, "%s\n", problem.c_str());
+  if (!loaded.Usable() || !catalogue.problems.empty()) return std::nullopt;
   return std::move(loaded.config);
 }
 

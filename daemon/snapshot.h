@@ -15,6 +15,10 @@
 #include "probes/path_snapshot.h"
 #include "probes/rtt_histogram.h"
 
+namespace rdmapulse::collectors {
+struct CountedHost;
+}
+
 namespace rdmapulse {
 
 // What the transport knows of a port beyond discovery.
@@ -55,6 +59,9 @@ struct Snapshot {
   std::vector<PortStatus> ports;
   // Shared with the pass that read them: collections are copied by pointer, not by value.
   std::vector<std::shared_ptr<const collectors::Collection>> collections;
+  // What they mean and how far they can be trusted; nullptr: nobody has kept track, so that only
+  // the collections themselves say it.
+  std::shared_ptr<const collectors::CountedHost> counted;
   std::vector<PeerSnapshot> peers;
 };
 

@@ -8,7 +8,7 @@ packages=(
   bazel-bootstrap g++ pkg-config git
   libboost1.81-dev libboost-json1.81-dev libcli11-dev libexpected-dev libfmt-dev libibmad-dev
   libibumad-dev libibverbs-dev libmnl-dev libprotobuf-dev libsystemd-dev libspdlog-dev
-  libyaml-cpp-dev prometheus-cpp-dev protobuf-compiler zlib1g-dev
+  libyaml-cpp-dev protobuf-compiler zlib1g-dev
   # Tests: frameworks, format, lint, fuzz, a real Prometheus with promtool, a real Alertmanager with
   # amtool, a reader for the rules, systemd-analyze.
   clang clang-format clang-tidy libbenchmark-dev libclang-rt-14-dev libfuse3-dev libgmock-dev

@@ -27,6 +27,5 @@ only() {
 only 'infiniband/u?mad' '^collectors/mad/'
 only 'infiniband/[^u m]|#include <rdma/rdma_cma' '^probes/verbs/|^tests/|^collectors/mad/'
 only 'yaml-cpp/' '^config/document\.cc|^daemon/cli/host_file\.cc'
-only 'prometheus/' '^daemon/metrics/|^tests/bench/'
 only 'boost/asio\.hpp' '^$'
 only 'boost/asio/' '^daemon/|^probes/verbs/|^tests/'

@@ -88,7 +88,10 @@ void AddReading(Source source, const Reading& subject, std::optional<SourceText>
 Collection TakeReadings(ToolFiles& files, const Ties& ties, TimePoint now) {
   Collection collection;
   for (auto& [name, interface] : files.interfaces) {
-    Reading subject{.netdev = name, .started = now, .finished = now};
+    Reading subject{.netdev = name,
+                    .netdev_driver = ShortDriverName(interface.driver),
+                    .started = now,
+                    .finished = now};
     if (const auto tie = ties.by_interface.find(name); tie != ties.by_interface.end()) {
       subject.device = tie->second.device;
       subject.port = tie->second.port;

@@ -31,7 +31,7 @@ std::vector<std::string> Texts(const Recording& recording) {
       if (!text.empty() && !reading.netdev.empty()) text += " ";
       text += reading.netdev + " " + std::string(Name(reading.source)) + ":";
       for (const Value& value : reading.values)
-        text += " " + value.name + "=" + std::to_string(value.value);
+        text += " " + value.name.Text() + "=" + std::to_string(value.value);
       for (const Problem& problem : reading.problems) text += " " + problem.name + "!";
       texts.push_back(std::move(text));
     }

@@ -51,7 +51,7 @@ std::shared_ptr<const Collection> RxeCollection() {
                           .port = 1,
                           .netdev = "",
                           .started = {},
-                          .finished = {},
+                          .finished = TimePoint(1089s),
                           .values = {{"completer_retry_err", 7, ValueKind::kCounter},
                                      {"sent_pkts", 1200, ValueKind::kCounter},
                                      {"lifespan", 10, ValueKind::kGauge}},
@@ -61,7 +61,7 @@ std::shared_ptr<const Collection> RxeCollection() {
                           .port = 1,
                           .netdev = "eth0",
                           .started = {},
-                          .finished = {},
+                          .finished = TimePoint(1089s),
                           .values = {{"rx_queue_0_\xFFodd\"", 3, ValueKind::kCounter}},
                           .problems = {}}};
   collection.statuses = {{"hw_counters", true, 250us, "rxe0"}, {"ethtool", true, 40us, ""}};
@@ -75,7 +75,7 @@ std::shared_ptr<const Collection> Mlx5Collection() {
                           .port = 1,
                           .netdev = "",
                           .started = {},
-                          .finished = {},
+                          .finished = TimePoint(1089s),
                           .values = {{"port_rcv_data", 1000, ValueKind::kCounter},
                                      {"port_xmit_discards", 2, ValueKind::kCounter},
                                      {"link_downed", 4, ValueKind::kCounter}},

@@ -1,11 +1,7 @@
 #include "daemon/metrics/families.h"
 
-#include <prometheus/metric_family.h>
-#include <prometheus/text_serializer.h>
-
 #include <algorithm>
-#include <cstddef>
-#include <sstream>
+#include <cstdint>
 #include <utility>
 
 #include "daemon/metrics/family_set.h"
@@ -30,7 +26,7 @@ void AddAgent(FamilySet& families, const Snapshot& snapshot) {
   families.Add(Family::kAgentInfo, std::move(agent), 1);
 
   if (snapshot.epoch != 0) {
-    families.Add(Family::kAgentEpoch, {}, static_cast<double>(snapshot.epoch));
+    families.Add(Family::kAgentEpoch, {}, snapshot.epoch);
   }
   if (snapshot.expected_agents > 0) {
     Labels expected;
@@ -65,15 +61,14 @@ void AddPort(FamilySet& families, const DeviceInfo& device, const PortInfo& port
     families.Add(Family::kPortUp, labels, up ? 1 : 0);
   }
   if (port.rate_bytes_per_second) {
-    families.Add(Family::kPortRate, std::move(labels),
-                 static_cast<double>(*port.rate_bytes_per_second));
+    families.Add(Family::kPortRate, std::move(labels), *port.rate_bytes_per_second);
   }
 }
 
 void AddDevices(FamilySet& families, const std::vector<DeviceInfo>& devices) {
   const auto present = std::count_if(devices.begin(), devices.end(),
                                      [](const DeviceInfo& device) { return device.present; });
-  families.Add(Family::kRdmaDevices, {}, static_cast<double>(present));
+  families.Add(Family::kRdmaDevices, {}, present);
   for (const DeviceInfo& device : devices) {
     for (const PortInfo& port : device.ports) AddPort(families, device, port);
   }
@@ -82,10 +77,10 @@ void AddDevices(FamilySet& families, const std::vector<DeviceInfo>& devices) {
 void AddProcess(FamilySet& families, const ProcessStats& process, std::uint64_t epoch_us) {
   if (process.cpu_seconds) families.Add(Family::kProcessCpu, {}, *process.cpu_seconds);
   if (process.resident_bytes) {
-    families.Add(Family::kProcessResidentMemory, {}, static_cast<double>(*process.resident_bytes));
+    families.Add(Family::kProcessResidentMemory, {}, *process.resident_bytes);
   }
   if (process.open_fds) {
-    families.Add(Family::kProcessOpenFds, {}, static_cast<double>(*process.open_fds));
+    families.Add(Family::kProcessOpenFds, {}, *process.open_fds);
   }
   // The daemon's own word, not boot time plus ticks, which every clock step would move.
   if (epoch_us != 0) {
@@ -96,21 +91,14 @@ void AddProcess(FamilySet& families, const ProcessStats& process, std::uint64_t 
 
 }  // namespace
 
-std::vector<prometheus::MetricFamily> Families(const Snapshot& snapshot,
-                                               const std::optional<ProcessStats>& process) {
+std::string RenderText(const Snapshot& snapshot, const std::optional<ProcessStats>& process) {
   FamilySet families;
   AddAgent(families, snapshot);
   AddDevices(families, snapshot.devices);
   AddReadings(families, snapshot);
   AddPeers(families, snapshot.peers);
   if (process) AddProcess(families, *process, snapshot.epoch);
-  return std::move(families).Take();
-}
-
-std::string RenderText(const Snapshot& snapshot, const std::optional<ProcessStats>& process) {
-  std::ostringstream text;
-  prometheus::TextSerializer().Serialize(text, Families(snapshot, process));
-  return std::move(text).str();
+  return std::move(families).Text();
 }
 
 }  // namespace rdmapulse::metrics

@@ -4,23 +4,15 @@
 
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "daemon/metrics/process_stats.h"
 #include "daemon/snapshot.h"
 
-namespace prometheus {
-struct MetricFamily;
-}
-
 namespace rdmapulse::metrics {
 
-// What the snapshot does not know has no sample; a family without samples is left out. `process` is
-// the daemon's own cost; nullopt where no daemon runs (`rdmapulse scrape`).
-std::vector<prometheus::MetricFamily> Families(
-    const Snapshot& snapshot, const std::optional<ProcessStats>& process = std::nullopt);
-
-// The same as text, exposition format 0.0.4.
+// Exposition format 0.0.4. What the snapshot does not know has no sample; a family without samples
+// is left out. `process` is the daemon's own cost; nullopt where no daemon runs (`rdmapulse
+// scrape`).
 std::string RenderText(const Snapshot& snapshot,
                        const std::optional<ProcessStats>& process = std::nullopt);
 

@@ -1,7 +1,6 @@
 #include "daemon/metrics/families.h"
 
 #include <gtest/gtest.h>
-#include <prometheus/metric_family.h>
 
 #include <fstream>
 #include <sstream>

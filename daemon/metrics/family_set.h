@@ -1,9 +1,11 @@
-// Gathers samples by family and hands them over as prometheus-cpp wants them.
+// Gathers samples by family and writes them as text.
 #pragma once
 
-#include <prometheus/metric_family.h>
-
 #include <array>
+#include <concepts>
+#include <cstdint>
+#include <string>
+#include <variant>
 #include <vector>
 
 #include "daemon/metrics/family_table.h"
@@ -14,16 +16,37 @@ namespace rdmapulse::metrics {
 
 class FamilySet {
  public:
-  // A counter or a gauge, as the family's type says.
-  void Add(Family family, Labels labels, double value);
+  // A counter or a gauge, as the family's type says. A whole number is printed to its last digit;
+  // Prometheus itself keeps 53 bits of it, others need not.
+  void Add(Family family, Labels labels, std::integral auto value) {
+    AddNumber(family, std::move(labels), static_cast<std::uint64_t>(value));
+  }
+  void Add(Family family, Labels labels, double value) {
+    AddNumber(family, std::move(labels), value);
+  }
   void Add(Family family, Labels labels, const probes::RttHistogram& histogram);
 
-  // The families that have samples, in the table's order; samples ordered by their labels. Of two
-  // samples with the same labels the first that was added stays: Prometheus refuses duplicates.
-  std::vector<prometheus::MetricFamily> Take() &&;
+  // Exposition format 0.0.4 (prometheus.io/docs/instrumenting/exposition_formats). The families
+  // that have samples, in the table's order; samples ordered by their labels. Of two samples with
+  // the same labels the first that was added stays: Prometheus refuses duplicates.
+  std::string Text() &&;
 
  private:
-  std::array<std::vector<prometheus::ClientMetric>, kFamilyCount> samples_;
+  struct Histogram {
+    std::array<std::uint64_t, probes::RttHistogram::kBounds.size() + 1> buckets{};
+    std::uint64_t count = 0;
+    double sum_seconds = 0;
+  };
+  using Number = std::variant<std::uint64_t, double>;
+  struct Sample {
+    Labels labels;
+    std::variant<std::uint64_t, double, Histogram> value;
+  };
+
+  void AddNumber(Family family, Labels labels, Number value);
+  static void Write(const FamilyInfo& info, const Sample& sample, std::string& text);
+
+  std::array<std::vector<Sample>, kFamilyCount> samples_;
 };
 
 }  // namespace rdmapulse::metrics

@@ -6,9 +6,9 @@
 namespace rdmapulse::metrics {
 namespace {
 
-constexpr auto kCounter = prometheus::MetricType::Counter;
-constexpr auto kGauge = prometheus::MetricType::Gauge;
-constexpr auto kHistogram = prometheus::MetricType::Histogram;
+constexpr auto kCounter = MetricType::kCounter;
+constexpr auto kGauge = MetricType::kGauge;
+constexpr auto kHistogram = MetricType::kHistogram;
 
 struct Row {
   Family family{};
@@ -82,6 +82,10 @@ constexpr std::array<Row, kFamilyCount> kRows = {{
     {Family::kPfcPauseTransitions,
      {"rdmapulse_pfc_pause_transitions_total", kCounter,
       "Changes between paused and running of the priority."}},
+    {Family::kPfcEnabled,
+     {"rdmapulse_pfc_enabled", kGauge,
+      "Whether PFC is on for the priority (1) or not (0), of drivers that list PFC counters only "
+      "where it is on."}},
     {Family::kGlobalPauseFrames,
      {"rdmapulse_global_pause_frames_total", kCounter,
       "Link-level (802.3x) pause frames, which stop all priorities at once."}},
@@ -129,11 +133,19 @@ constexpr std::array<Row, kFamilyCount> kRows = {{
     {Family::kRawGauge,
      {"rdmapulse_raw_gauge", kGauge,
       "Every momentary value that the driver offers, in the kernel's spelling and unit."}},
+    {Family::kRawSeriesDropped,
+     {"rdmapulse_raw_series_dropped", kGauge,
+      "Values of drivers that are not exported as raw series, by reason."}},
+    {Family::kCounterQuality,
+     {"rdmapulse_counter_quality", kGauge,
+      "Something that lessens the trust in a counter; always 1, and absent when it is not so."}},
     {Family::kCollectorSuccess,
      {"rdmapulse_collector_success", kGauge,
       "Whether the collector's last pass read all it should (1) or not (0)."}},
     {Family::kCollectorDuration,
      {"rdmapulse_collector_duration_seconds", kGauge, "How long the collector's last pass took."}},
+    {Family::kCollectorAge,
+     {"rdmapulse_collector_age_seconds", kGauge, "How long ago the collector's last pass ended."}},
     {Family::kPeerInfo,
      {"rdmapulse_peer_info", kGauge,
       "A configured peer and the labels that the configuration gives it; always 1."}},

@@ -2,13 +2,13 @@
 // explains them to people; a test keeps the two alike.
 #pragma once
 
-#include <prometheus/metric_type.h>
-
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
 
 namespace rdmapulse::metrics {
+
+enum class MetricType : std::uint8_t { kCounter, kGauge, kHistogram };
 
 // In the order of the exposition.
 enum class Family : std::uint8_t {
@@ -36,6 +36,7 @@ enum class Family : std::uint8_t {
   kPfcPauseFrames,
   kPfcPauseSeconds,
   kPfcPauseTransitions,
+  kPfcEnabled,
   kGlobalPauseFrames,
   kPauseStormEvents,
   kEcnMarkedPackets,
@@ -51,8 +52,11 @@ enum class Family : std::uint8_t {
   kSignal,
   kRawCounter,
   kRawGauge,
+  kRawSeriesDropped,
+  kCounterQuality,
   kCollectorSuccess,
   kCollectorDuration,
+  kCollectorAge,
   kPeerInfo,
   kPeerUp,
   kPeerTcpRtt,
@@ -71,7 +75,7 @@ inline constexpr std::size_t kFamilyCount = static_cast<std::size_t>(Family::kPr
 
 struct FamilyInfo {
   std::string_view name;
-  prometheus::MetricType type = prometheus::MetricType::Gauge;
+  MetricType type = MetricType::kGauge;
   std::string_view help;
 };
 

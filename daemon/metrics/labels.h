@@ -1,8 +1,7 @@
 // Label sets that Prometheus accepts, whatever bytes a driver or a configuration gave.
 #pragma once
 
-#include <prometheus/client_metric.h>
-
+#include <compare>
 #include <map>
 #include <string>
 #include <string_view>
@@ -10,13 +9,19 @@
 
 namespace rdmapulse::metrics {
 
-using Labels = std::vector<prometheus::ClientMetric::Label>;
+struct Label {
+  std::string name;
+  std::string value;
+
+  auto operator<=>(const Label&) const = default;
+};
+using Labels = std::vector<Label>;
 
 // Appends name="value" unless the value is empty: an empty label is a label that is not there.
 // `name` must be a valid label name that `labels` does not have.
 void Put(Labels& labels, std::string_view name, std::string_view value);
 
-// Appends labels that people named. Characters that a label name cannot have become '_'; a name
+// Appends labels that people named. Characters that a label name cannot have became '_'; a name
 // that `labels` has already loses.
 void PutNamedByPeople(Labels& labels, const std::map<std::string, std::string>& extra);
 

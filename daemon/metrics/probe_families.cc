@@ -39,14 +39,13 @@ void AddSeries(FamilySet& families, const Labels& path, const ProbeSeries& serie
   for (std::size_t i = 0; i < series.outcomes.size(); ++i) {
     families.Add(Family::kProbes,
                  With(labels, "outcome", probes::Name(static_cast<probes::Outcome>(i))),
-                 static_cast<double>(series.outcomes[i]));
+                 series.outcomes[i]);
   }
   // By words: statuses that have none yet share a series.
   std::map<std::string_view, std::uint64_t> failures;
   for (const auto& [status, count] : series.failures) failures[probes::StatusName(status)] += count;
   for (const auto& [status, count] : failures) {
-    families.Add(Family::kProbeFailures, With(labels, "status", status),
-                 static_cast<double>(count));
+    families.Add(Family::kProbeFailures, With(labels, "status", status), count);
   }
   families.Add(Family::kProbeOverdue, labels, series.overdue ? 1 : 0);
   families.Add(Family::kProbeOldestOutstanding, labels,
@@ -56,7 +55,7 @@ void AddSeries(FamilySet& families, const Labels& path, const ProbeSeries& serie
 void AddPath(FamilySet& families, const PathSnapshot& path) {
   Labels labels = PathLabels(path.key);
   for (const ProbeSeries& series : path.series) AddSeries(families, labels, series);
-  families.Add(Family::kQpRebuilds, std::move(labels), static_cast<double>(path.rebuilds));
+  families.Add(Family::kQpRebuilds, std::move(labels), path.rebuilds);
 }
 
 }  // namespace

@@ -2,52 +2,78 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 
-#include "collectors/reading.h"
-#include "collectors/signals.h"
+#include "collectors/counter_book.h"
 #include "daemon/metrics/signal_families.h"
 
 namespace rdmapulse::metrics {
 namespace {
 
-using collectors::Collection;
+using collectors::CountedHost;
 using collectors::Reading;
 using collectors::ValueKind;
 
 Labels SubjectLabels(const std::string& device, std::optional<std::uint32_t> port,
                      const std::string& netdev) {
   Labels labels;
-  labels.reserve(5);  // three here, source and name
+  labels.reserve(6);  // three here, source, name and state
   Put(labels, "device", device);
   if (port) Put(labels, "port", std::to_string(*port));
   Put(labels, "netdev", netdev);
   return labels;
 }
 
-void AddRaw(FamilySet& families, const Reading& reading) {
+void AddRaw(FamilySet& families, const collectors::RawReading& raw) {
+  const Reading& reading = raw.Values();
   Labels source = SubjectLabels(reading.device, reading.port, reading.netdev);
   Put(source, "source", collectors::Name(reading.source));
-  for (const collectors::Value& value : reading.values) {
+  for (std::size_t i = 0; i < reading.values.size(); ++i) {
+    const collectors::RawPlan& plan = (*raw.plan)[i];
+    if (!plan.exported) continue;
     Labels labels;
     labels.reserve(source.size() + 1);
     labels = source;
-    Put(labels, "name", value.name);
-    const bool counter = value.kind == ValueKind::kCounter;
+    Put(labels, "name", reading.values[i].name.Text());
+    const bool counter = plan.kind == ValueKind::kCounter;
     families.Add(counter ? Family::kRawCounter : Family::kRawGauge, std::move(labels),
-                 static_cast<double>(value.value));
+                 reading.values[i].value);
   }
 }
 
-void AddCollector(FamilySet& families, const collectors::CollectorStatus& status) {
+void AddQuality(FamilySet& families, const collectors::QualityNote& note) {
+  Labels labels = SubjectLabels(note.device, note.port, note.netdev);
+  if (note.source) Put(labels, "source", collectors::Name(*note.source));
+  Put(labels, "name", note.name);
+  Put(labels, "state", collectors::Name(note.quality));
+  families.Add(Family::kCounterQuality, std::move(labels), 1);
+}
+
+void AddPfc(FamilySet& families, const collectors::PfcByNames& pfc) {
+  for (std::size_t priority = 0; priority < pfc.on.size(); ++priority) {
+    Labels labels = SubjectLabels(pfc.device, pfc.port, pfc.netdev);
+    Put(labels, "priority", std::to_string(priority));
+    families.Add(Family::kPfcEnabled, std::move(labels), pfc.on[priority] ? 1 : 0);
+  }
+}
+
+void AddCollector(FamilySet& families, const collectors::CollectorReport& report, TimePoint taken) {
   Labels labels;
-  Put(labels, "collector", status.collector);
-  Put(labels, "device", status.device);
-  families.Add(Family::kCollectorSuccess, labels, status.success ? 1 : 0);
-  families.Add(Family::kCollectorDuration, std::move(labels), Seconds(status.duration));
+  Put(labels, "collector", report.status.collector);
+  Put(labels, "device", report.status.device);
+  families.Add(Family::kCollectorSuccess, labels, report.status.success ? 1 : 0);
+  families.Add(Family::kCollectorDuration, labels, Seconds(report.status.duration));
+  families.Add(Family::kCollectorAge, std::move(labels), Seconds(taken - report.finished));
+}
+
+void AddSeriesUse(FamilySet& families, const collectors::SeriesUse& use) {
+  families.Add(Family::kRawSeriesDropped, {{"reason", "budget"}}, use.over_budget);
+  families.Add(Family::kRawSeriesDropped, {{"reason", "denied"}}, use.denied);
+  families.Add(Family::kRawSeriesDropped, {{"reason", "per_queue"}}, use.per_queue);
 }
 
 // The link layer of a port, or of the device's first port for what is counted for all of it.
@@ -59,34 +85,21 @@ LinkLayer LinkLayerOf(const DeviceInfo* device, std::optional<std::uint32_t> por
   return LinkLayer::kUnknown;
 }
 
-// All readings of one device, or of one netdev that belongs to none, whichever pass brought them:
-// where two sources have the same signal, one of them must be chosen.
-std::map<std::string, Collection> BySubject(const Snapshot& snapshot) {
-  std::map<std::string, Collection> subjects;
-  for (const auto& collection : snapshot.collections) {
-    if (collection == nullptr) continue;
-    for (const Reading& reading : collection->readings) {
-      const std::string& name = reading.device.empty() ? reading.netdev : reading.device;
-      subjects[name].readings.push_back(reading);
-    }
-  }
-  return subjects;
-}
-
-void AddSignals(FamilySet& families, const Snapshot& snapshot) {
+void AddSignals(FamilySet& families, const Snapshot& snapshot, const CountedHost& counted) {
   std::map<std::string_view, const DeviceInfo*> devices;
   for (const DeviceInfo& device : snapshot.devices) devices.emplace(device.name, &device);
-  for (const auto& [name, readings] : BySubject(snapshot)) {
-    const auto found = devices.find(name);
-    const DeviceInfo* device = found == devices.end() ? nullptr : found->second;
-    const std::string_view driver = device == nullptr ? "" : std::string_view(device->driver);
-    for (const auto& subject : collectors::Signals(readings, driver)) {
-      const Labels labels = SubjectLabels(subject.device, subject.port, subject.netdev);
-      const LinkLayer link_layer = LinkLayerOf(device, subject.port);
-      for (const collectors::SignalValue& value : subject.values) {
-        AddSignal(families, labels, link_layer,
-                  {.signal = value.signal, .priority = value.priority, .value = value.value});
-      }
+  for (const collectors::SubjectSignals& subject : counted.signals) {
+    const auto found = devices.find(subject.device);
+    const LinkLayer link_layer =
+        LinkLayerOf(found == devices.end() ? nullptr : found->second, subject.port);
+    for (const collectors::SignalValue& value : subject.values) {
+      AddSignal(families, SubjectLabels(subject.device, subject.port, value.netdev), link_layer,
+                {.signal = value.signal,
+                 .priority = value.priority,
+                 .part_label = value.part_label,
+                 .part = value.part,
+                 .gauge = value.gauge,
+                 .value = value.value});
     }
   }
 }
@@ -94,12 +107,15 @@ void AddSignals(FamilySet& families, const Snapshot& snapshot) {
 }  // namespace
 
 void AddReadings(FamilySet& families, const Snapshot& snapshot) {
-  AddSignals(families, snapshot);
-  for (const auto& collection : snapshot.collections) {
-    if (collection == nullptr) continue;  // its first pass is not over
-    for (const Reading& reading : collection->readings) AddRaw(families, reading);
-    for (const auto& status : collection->statuses) AddCollector(families, status);
-  }
+  const std::shared_ptr<const CountedHost> counted =
+      snapshot.counted ? snapshot.counted
+                       : collectors::CountOnce(snapshot.collections, snapshot.devices);
+  AddSignals(families, snapshot, *counted);
+  for (const auto& pfc : counted->pfc) AddPfc(families, pfc);
+  for (const auto& raw : counted->raw) AddRaw(families, raw);
+  for (const auto& note : counted->qualities) AddQuality(families, note);
+  for (const auto& report : counted->collectors) AddCollector(families, report, snapshot.taken);
+  if (!counted->collectors.empty()) AddSeriesUse(families, counted->series);
 }
 
 }  // namespace rdmapulse::metrics

@@ -13,7 +13,7 @@ struct Row {
   SignalPlace place;
 };
 
-constexpr double kMicro = 1e-6;
+constexpr std::uint32_t kMicrosecondsPerSecond = 1'000'000;
 
 // In order of the signal's name, for the search.
 constexpr std::array kRows = {
@@ -44,10 +44,12 @@ constexpr std::array kRows = {
     Row{"pause_storm_events", {Family::kPauseStormEvents, "level", "error"}},
     Row{"pause_storm_resume_events", {Family::kPauseStormEvents, "level", "resume"}},
     Row{"pause_storm_warning_events", {Family::kPauseStormEvents, "level", "warning"}},
-    Row{"pfc_rx_pause_duration_us", {Family::kPfcPauseSeconds, "direction", "rx", kMicro}},
+    Row{"pfc_rx_pause_duration_us",
+        {Family::kPfcPauseSeconds, "direction", "rx", kMicrosecondsPerSecond}},
     Row{"pfc_rx_pause_frames", {Family::kPfcPauseFrames, "direction", "rx"}},
     Row{"pfc_rx_pause_transitions", {Family::kPfcPauseTransitions, "direction", "rx"}},
-    Row{"pfc_tx_pause_duration_us", {Family::kPfcPauseSeconds, "direction", "tx", kMicro}},
+    Row{"pfc_tx_pause_duration_us",
+        {Family::kPfcPauseSeconds, "direction", "tx", kMicrosecondsPerSecond}},
     Row{"pfc_tx_pause_frames", {Family::kPfcPauseFrames, "direction", "tx"}},
     Row{"pfc_tx_pause_transitions", {Family::kPfcPauseTransitions, "direction", "tx"}},
     Row{"port_rcv_errors", {Family::kLinkErrors, "kind", "receive"}},
@@ -79,6 +81,13 @@ constexpr bool InOrder() {
 }
 static_assert(InOrder(), "the search needs kRows in order of the signal's name");
 
+void AddPlaced(FamilySet& families, Labels labels, const SignalPlace& place, std::uint64_t value) {
+  if (!place.label.empty()) Put(labels, place.label, place.value);
+  if (place.divisor == 1) return families.Add(place.family, std::move(labels), value);
+  // Divided once, so that it prints as the decimal fraction it is.
+  families.Add(place.family, std::move(labels), static_cast<double>(value) / place.divisor);
+}
+
 }  // namespace
 
 std::optional<SignalPlace> PlaceOf(std::string_view signal, LinkLayer link_layer) {
@@ -97,20 +106,19 @@ std::optional<SignalPlace> PlaceOf(std::string_view signal, LinkLayer link_layer
 
 void AddSignal(FamilySet& families, const Labels& subject, LinkLayer link_layer,
                const SignalSample& sample) {
-  // A gauge never joins a counter's family, whatever its name.
-  const auto place = sample.gauge ? std::nullopt : PlaceOf(sample.signal, link_layer);
   Labels labels;
-  labels.reserve(subject.size() + 2);
+  labels.reserve(subject.size() + 3);
   labels = subject;
   if (sample.priority) Put(labels, "priority", std::to_string(*sample.priority));
-  if (!place) {
-    Put(labels, "signal", sample.signal);
-    families.Add(sample.gauge ? Family::kSignal : Family::kSignalTotal, std::move(labels),
-                 static_cast<double>(sample.value));
-    return;
+  if (!sample.part_label.empty()) Put(labels, sample.part_label, sample.part);
+  // A gauge never joins a counter's family, whatever its name.
+  if (!sample.gauge) {
+    if (const auto place = PlaceOf(sample.signal, link_layer))
+      return AddPlaced(families, std::move(labels), *place, sample.value);
   }
-  if (!place->label.empty()) Put(labels, place->label, place->value);
-  families.Add(place->family, std::move(labels), static_cast<double>(sample.value) * place->scale);
+  Put(labels, "signal", sample.signal);
+  families.Add(sample.gauge ? Family::kSignal : Family::kSignalTotal, std::move(labels),
+               sample.value);
 }
 
 }  // namespace rdmapulse::metrics

@@ -16,7 +16,7 @@ struct SignalPlace {
   Family family = Family::kSignalTotal;
   std::string_view label;  // the label that tells signals of one family apart; empty: none
   std::string_view value;
-  double scale = 1;  // signal's unit → the family's base unit
+  std::uint32_t divisor = 1;  // signal's unit / divisor = the family's base unit
 
   bool operator==(const SignalPlace&) const = default;
 };
@@ -26,8 +26,10 @@ struct SignalPlace {
 std::optional<SignalPlace> PlaceOf(std::string_view signal, LinkLayer link_layer);
 
 struct SignalSample {
-  std::string_view signal;
-  std::optional<std::uint32_t> priority;
+  std::string_view signal{};
+  std::optional<std::uint32_t> priority{};
+  std::string_view part_label{};  // what else tells its values apart: "part", "cos"; empty: nothing
+  std::string_view part{};
   bool gauge = false;
   std::uint64_t value = 0;
 };

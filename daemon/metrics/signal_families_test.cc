@@ -1,17 +1,15 @@
 #include "daemon/metrics/signal_families.h"
 
 #include <gtest/gtest.h>
-#include <prometheus/text_serializer.h>
 
-#include <sstream>
 #include <string>
 #include <utility>
 
 namespace rdmapulse::metrics {
 
 void PrintTo(const SignalPlace& place, std::ostream* out) {
-  *out << Info(place.family).name << '{' << place.label << '=' << place.value << "} × "
-       << place.scale;
+  *out << Info(place.family).name << '{' << place.label << '=' << place.value << "} / "
+       << place.divisor;
 }
 
 namespace {
@@ -32,7 +30,7 @@ TEST(SignalFamiliesTest, TheTablesFirstAndLastRowsAreFound) {
 
 TEST(SignalFamiliesTest, PauseTimeIsExportedInSeconds) {
   EXPECT_EQ(PlaceOf("pfc_rx_pause_duration_us", LinkLayer::kEthernet),
-            (SignalPlace{Family::kPfcPauseSeconds, "direction", "rx", 1e-6}));
+            (SignalPlace{Family::kPfcPauseSeconds, "direction", "rx", 1'000'000}));
 }
 
 TEST(SignalFamiliesTest, TransmitDiscardsAreThePortsOwnOnInfinibandAndTheMacsElsewhere) {
@@ -47,28 +45,47 @@ TEST(SignalFamiliesTest, TransmitDiscardsAreThePortsOwnOnInfinibandAndTheMacsEls
 std::string SampleLines(const SignalSample& sample) {
   FamilySet families;
   AddSignal(families, {{"device", "mlx5_0"}, {"port", "1"}}, LinkLayer::kEthernet, sample);
-  std::ostringstream text;
-  prometheus::TextSerializer().Serialize(text, std::move(families).Take());
-  const std::string all = std::move(text).str();
+  const std::string all = std::move(families).Text();
   return all.substr(all.rfind('\n', all.size() - 2) + 1);
 }
 
 TEST(SignalFamiliesTest, APrioritysPauseTimeIsASampleInSeconds) {
-  EXPECT_EQ(SampleLines({"pfc_tx_pause_duration_us", 3, false, 1500000}),
+  EXPECT_EQ(SampleLines({.signal = "pfc_tx_pause_duration_us", .priority = 3, .value = 1500000}),
             "rdmapulse_pfc_pause_seconds_total{device=\"mlx5_0\",port=\"1\",priority=\"3\","
             "direction=\"tx\"} 1.5\n");
 }
 
+TEST(SignalFamiliesTest, PauseTimePrintsAsTheDecimalFractionItIs) {
+  EXPECT_EQ(SampleLines({.signal = "pfc_rx_pause_duration_us", .priority = 3, .value = 12499973}),
+            "rdmapulse_pfc_pause_seconds_total{device=\"mlx5_0\",port=\"1\",priority=\"3\","
+            "direction=\"rx\"} 12.499973\n");
+}
+
+TEST(SignalFamiliesTest, AWholeNumberIsPrintedToItsLastDigit) {
+  EXPECT_EQ(SampleLines({.signal = "rdma_tx_bytes", .value = 18446744073709551615U}),
+            "rdmapulse_port_transmit_bytes_total{device=\"mlx5_0\",port=\"1\"} "
+            "18446744073709551615\n");
+  EXPECT_EQ(SampleLines({.signal = "rdma_tx_bytes", .value = 9007199254740993}),
+            "rdmapulse_port_transmit_bytes_total{device=\"mlx5_0\",port=\"1\"} 9007199254740993\n");
+}
+
 TEST(SignalFamiliesTest, ASignalWithoutAFamilyKeepsItsNameAndUnit) {
-  EXPECT_EQ(SampleLines({"global_rx_pause_duration_us", std::nullopt, false, 17}),
+  EXPECT_EQ(SampleLines({.signal = "global_rx_pause_duration_us", .value = 17}),
             "rdmapulse_signal_total{device=\"mlx5_0\",port=\"1\","
             "signal=\"global_rx_pause_duration_us\"} 17\n");
-  EXPECT_EQ(SampleLines({"pcie_stall", std::nullopt, true, 5}),
+  EXPECT_EQ(SampleLines({.signal = "pcie_stall", .gauge = true, .value = 5}),
             "rdmapulse_signal{device=\"mlx5_0\",port=\"1\",signal=\"pcie_stall\"} 5\n");
 }
 
+TEST(SignalFamiliesTest, WhatTellsValuesApartIsALabel) {
+  EXPECT_EQ(
+      SampleLines({.signal = "rx_prio_discard", .part_label = "cos", .part = "3", .value = 4}),
+      "rdmapulse_discards_total{device=\"mlx5_0\",port=\"1\",cos=\"3\",reason=\"priority\"} "
+      "4\n");
+}
+
 TEST(SignalFamiliesTest, AGaugeNeverJoinsACountersFamily) {
-  EXPECT_EQ(SampleLines({"symbol_errors", std::nullopt, true, 5}),
+  EXPECT_EQ(SampleLines({.signal = "symbol_errors", .gauge = true, .value = 5}),
             "rdmapulse_signal{device=\"mlx5_0\",port=\"1\",signal=\"symbol_errors\"} 5\n");
 }
 

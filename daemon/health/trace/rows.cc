@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "collectors/signal_catalogue.h"
+#include "collectors/catalogue.h"
 
 namespace rdmapulse::health::trace {
 namespace {
@@ -14,11 +14,7 @@ constexpr std::uint64_t kTimeMax = std::uint64_t{1} << 62;
 // No QP retries longer than some minutes.
 constexpr double kRttUsMax = 1e12;
 
-bool IsCanonical(const std::string& name) {
-  const auto rows = collectors::SignalCatalogue();
-  return std::any_of(rows.begin(), rows.end(),
-                     [&name](const collectors::SignalRow& row) { return row.signal == name; });
-}
+bool IsCanonical(const std::string& name) { return collectors::FindSignal(name) != nullptr; }
 
 Result<std::size_t> Need(const Table& table, std::string_view column) {
   if (const auto found = table.Find(column)) return *found;
