@@ -16,6 +16,7 @@
 #include "config/patterns.h"
 #include "config/reload.h"
 #include "daemon/catalogue_files.h"
+#include "daemon/health/wording.h"
 #include "daemon/version.h"
 
 namespace rdmapulse {
@@ -23,9 +24,11 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr Duration kBeat = 50ms;      // how finely our own lateness is known (detection.md g2)
-constexpr Duration kPublish = 250ms;  // a peer that fell silent must show within 3 s
-constexpr Duration kLeaveAfter = 5s;  // a stuck kernel read does not keep us (design.md 4)
+constexpr Duration kBeat = 50ms;        // how finely our own lateness is known (detection.md g2)
+constexpr Duration kPublish = 250ms;    // a peer that fell silent must show within 3 s
+constexpr Duration kJudge = 500ms;      // detection.md 2.1
+constexpr Duration kJudgeFast = 100ms;  // while something smells
+constexpr Duration kLeaveAfter = 5s;    // a stuck kernel read does not keep us (design.md 4)
 
 std::uint64_t EpochNow() {
   return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::microseconds>(
@@ -66,6 +69,15 @@ peers::Options PeersOptions(const config::Config& config, std::uint64_t epoch) {
 
 void Journal(const std::string& line) { spdlog::info("{}", line); }
 
+// A suspicion is not worth a line: it becomes a finding within seconds or goes away.
+void JournalFinding(const health::Finding& finding) {
+  if (finding.state == health::State::kSuspect) return;
+  const bool loud = finding.state == health::State::kActive &&
+                    finding.severity >= health::Severity::kMajor && !finding.explained_by;
+  spdlog::log(loud ? spdlog::level::warn : spdlog::level::info, "finding {}",
+              health::Line(finding));
+}
+
 }  // namespace
 
 App::App(config::Config config, std::string config_path)
@@ -73,6 +85,12 @@ App::App(config::Config config, std::string config_path)
       config_path_(std::move(config_path)),
       epoch_(EpochNow()),
       host_(HostName(config_)),
+      verdict_({.host = host_,
+                .epoch = epoch_,
+                .unix_minus_monotonic = std::chrono::microseconds(epoch_) -
+                                        std::chrono::duration_cast<std::chrono::microseconds>(
+                                            started_.time_since_epoch())},
+               {}, JournalFinding),
       transport_(loop_, {.device = {.cq_depth = static_cast<int>(config_.budget.qps_per_nic),
                                     .family = probes::ParseGidFamily(config_.gid.family)},
                          .ignored = [](const PortId&) { return false; },
@@ -87,13 +105,19 @@ App::App(config::Config config, std::string config_path)
                      control_.SetLocalPorts(ports);
                    },
                .due_changed = [this](TimePoint due) { ArmProber(due); },
-               .journal = Journal},
+               .journal = Journal,
+               .news = [this](const auto& news) { verdict_.OnProbe(news, Clock::now()); }},
               epoch_),
       collection_(loop_, config_.sysfs_root,
                   {.discovered = [this](const auto& devices) { OnDevices(devices); },
                    .collected = [this](const DeviceInfo& device,
                                        const auto& collection) { OnCollected(device, collection); },
-                   .netdevs_collected = {},
+                   .netdevs_collected =
+                       [this](const auto& /*collection*/) {
+                         const TimePoint now = Clock::now();
+                         TakeCounters(now);
+                         verdict_.OnCounted(*counters_.At(now));
+                       },
                    .journal = Journal}),
       counters_(LoadCatalogue(config_.collect.catalogue).catalogue),
       asked_probes_(
@@ -167,10 +191,21 @@ void App::Beat(TimePoint due) {
   const TimePoint now = Clock::now();
   const TimePoint next = OnGrid(now + kBeat / 2, kBeat);
   lateness_.Beat(due, now, next);
+  late_since_judgement_ = std::max(late_since_judgement_, now - due);
+  if (now >= next_judgement_) Judge(now);
   beat_timer_.expires_at(next);
   beat_timer_.async_wait([this, next](const boost::system::error_code& error) {
     if (!error) Beat(next);
   });
+}
+
+void App::Judge(TimePoint now) {
+  verdict_.OnPeers(control_.Status(now), now);
+  verdict_.Evaluate(now, std::exchange(late_since_judgement_, Duration::zero()),
+                    maintenance_.value_or(config_.maintenance));
+  const std::vector<PortId> fast = verdict_.FastPorts(now);
+  for (const PortId& port : fast) collection_.SampleFast(port, now + kJudge);
+  next_judgement_ = now + (fast.empty() ? kJudge : kJudgeFast) - kBeat / 2;
 }
 
 void App::Publish() {
@@ -200,6 +235,7 @@ void App::OnDevices(const std::vector<DeviceInfo>& devices) {
   }
   counters_.KeepOnly(devices);
   transport_.SetDevices(devices, Clock::now());
+  verdict_.OnDevices(devices, Clock::now());
 }
 
 void App::OnCollected(const DeviceInfo& device, const collectors::Collection& collection) {
@@ -213,6 +249,7 @@ void App::OnCollected(const DeviceInfo& device, const collectors::Collection& co
   const TimePoint now = Clock::now();
   TakeCounters(now);
   const auto counted = counters_.At(now);
+  verdict_.OnCounted(*counted);
   for (const PortInfo& port : device.ports) {
     const auto total =
         collectors::AckTimeoutRetransmissions(*counted, device.name, port.port, device.driver);
@@ -222,7 +259,7 @@ void App::OnCollected(const DeviceInfo& device, const collectors::Collection& co
 
 // Passes over those that it has taken already.
 void App::TakeCounters(TimePoint now) {
-  for (const auto& collection : collection_.Latest()) {
+  for (const auto& collection : collection_.Latest(now)) {
     if (collection != nullptr) counters_.Take(collection, collection_.devices(), now);
   }
 }
@@ -329,6 +366,9 @@ std::shared_ptr<const Snapshot> App::TakeSnapshot() {
     if (peer == snapshot->peers.end()) break;
     if (peer->name == path.key.peer) peer->paths.push_back(std::move(path));
   }
+  snapshot->findings = verdict_.Findings();
+  snapshot->finding_series = verdict_.Series().Samples();
+  snapshot->findings_total = verdict_.Series().Totals();
   return snapshot;
 }
 

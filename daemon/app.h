@@ -2,7 +2,8 @@
 //
 //   CollectionLoop ─ devices ─► VerbsTransport ◄─► Prober ◄─► ControlPlane (peers)
 //        │ └─ retransmission counters ──────────────►│
-//        └─ readings ─► Snapshot ◄─ paths, peers ─────┘
+//        ├─ readings, probes, sessions ─► Verdict ─► findings
+//        └─ readings ─► Snapshot ◄─ paths, peers, findings
 //                          │ published four times a second
 //                          ▼
 //                     http::Server (its own thread)
@@ -28,6 +29,7 @@
 #include "daemon/peers/control_plane.h"
 #include "daemon/service.h"
 #include "daemon/snapshot_store.h"
+#include "daemon/verdict.h"
 #include "probes/prober.h"
 #include "probes/verbs/transport.h"
 
@@ -47,6 +49,7 @@ class App {
   // Loop.
   void Beat(TimePoint due);
   void Publish();
+  void Judge(TimePoint now);
   void ArmProber(TimePoint due);
   void OnProberDue();
   void OnDevices(const std::vector<DeviceInfo>& devices);
@@ -73,6 +76,9 @@ class App {
   boost::asio::steady_timer beat_timer_{loop_};
   boost::asio::steady_timer publish_timer_{loop_};
   boost::asio::steady_timer prober_timer_{loop_};
+  Verdict verdict_;
+  TimePoint next_judgement_;
+  Duration late_since_judgement_{};
   verbs::VerbsTransport transport_;
   ForwardedPeerEvents peer_events_;
   peers::ControlPlane control_;

@@ -41,6 +41,16 @@ std::optional<TimePoint> OutSince(const Reader& reader) {
   return reader == nullptr ? std::nullopt : reader->OutSince();
 }
 
+using Latest = std::shared_ptr<const Collection>;
+
+// What is known after `brought` has come: a whole pass, or a few readings between two passes.
+Latest Newest(const Latest& before, const Latest& brought, bool whole) {
+  if (whole || before == nullptr) return brought;
+  auto merged = std::make_shared<Collection>(*before);
+  Merge(*brought, *merged);
+  return merged;
+}
+
 }  // namespace
 
 CollectionLoop::CollectionLoop(boost::asio::io_context& loop, const std::string& sysfs_root,
@@ -248,14 +258,9 @@ void CollectionLoop::Collect(const std::string& name, Device& device) {
 // `whole`: of a pass, not of a port between two passes.
 void CollectionLoop::AfterCollection(const std::string& name, Collection collection, bool whole) {
   Device& device = *workers_.at(name);
-  handlers_.collected(device.described->info, collection);
-  if (whole || device.latest == nullptr) {
-    device.latest = std::make_shared<const Collection>(std::move(collection));
-    return;
-  }
-  auto merged = std::make_shared<Collection>(*device.latest);
-  Merge(std::move(collection), *merged);
-  device.latest = std::move(merged);
+  const auto brought = std::make_shared<const Collection>(std::move(collection));
+  device.latest = Newest(device.latest, brought, whole);
+  handlers_.collected(device.described->info, *brought);
 }
 
 void CollectionLoop::CollectNetdevs() {
@@ -272,14 +277,9 @@ void CollectionLoop::CollectNetdevs() {
 }
 
 void CollectionLoop::AfterNetdevs(Collection collection, bool whole) {
-  if (handlers_.netdevs_collected) handlers_.netdevs_collected(collection);
-  if (whole || netdevs_.latest == nullptr) {
-    netdevs_.latest = std::make_shared<const Collection>(std::move(collection));
-    return;
-  }
-  auto merged = std::make_shared<Collection>(*netdevs_.latest);
-  Merge(std::move(collection), *merged);
-  netdevs_.latest = std::move(merged);
+  const auto brought = std::make_shared<const Collection>(std::move(collection));
+  netdevs_.latest = Newest(netdevs_.latest, brought, whole);
+  if (handlers_.netdevs_collected) handlers_.netdevs_collected(*brought);
 }
 
 void CollectionLoop::SampleFast(const PortId& port, TimePoint until) {

@@ -12,6 +12,8 @@
 
 #include "collectors/reading.h"
 #include "daemon/base/device_info.h"
+#include "daemon/finding_series.h"
+#include "daemon/health/finding.h"
 #include "probes/path_snapshot.h"
 #include "probes/rtt_histogram.h"
 
@@ -63,6 +65,10 @@ struct Snapshot {
   // the collections themselves say it.
   std::shared_ptr<const collectors::CountedHost> counted;
   std::vector<PeerSnapshot> peers;
+  // Suspect, active and clearing ones. Null: no detectors run (scrape without a daemon).
+  std::shared_ptr<const std::vector<health::Finding>> findings;
+  std::vector<FindingSeries::Sample> finding_series;
+  std::array<std::uint64_t, health::kConditionCount> findings_total{};  // by condition
 };
 
 }  // namespace rdmapulse

@@ -125,7 +125,7 @@ void Path::Post(Op op, Answer answer, TimePoint now) {
   outstanding_ = Outstanding{probe, connection_.qp(), op, now, std::move(answer)};
   outstanding_->posted = env_.now();
   const Result<void> posted = env_.transport.Post(connection_.qp(), op, probe);
-  if (posted) return;
+  if (posted) return Tell(*outstanding_, std::nullopt);
   const std::string why = posted.error().Text();
   AbortOutstanding();
   connection_.Lose(why);
@@ -181,6 +181,18 @@ void Path::Finish(const Outstanding& probe, Outcome outcome, Status status, Dura
   if (came && outcome != Outcome::kLateSelf) stats_.AddRtt(probe.op, rtt);
   const bool undecided = outcome == Outcome::kLateBlocked || outcome == Outcome::kLateRetx;
   if (!undecided) stats_.Decided(probe.op, outcome, status);
+  Tell(probe, ProbeEnd{.outcome = undecided ? std::nullopt : std::optional(outcome),
+                       .rtt = came ? std::optional(rtt) : std::nullopt,
+                       .status = status});
+}
+
+void Path::Tell(const Outstanding& probe, const std::optional<ProbeEnd>& end) {
+  if (probe.answer || !env_.news) return;
+  env_.news({.key = key_,
+             .op = probe.op,
+             .sport = connection_.sport(),
+             .posted = probe.posted,
+             .end = end});
 }
 
 void Path::DecideLateOnes(TimePoint now) {

@@ -87,6 +87,7 @@ class Path {
   void PostDue(TimePoint now);
   void Post(Op op, Answer answer, TimePoint now);
   void Finish(const Outstanding& probe, Outcome outcome, Status status, Duration rtt);
+  void Tell(const Outstanding& probe, const std::optional<ProbeEnd>& end);
   Outcome SuccessOutcome(const Outstanding& probe, Status status, TimePoint handled);
   void DecideLateOnes(TimePoint now);
 

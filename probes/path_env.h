@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <random>
 #include <string>
 #include <unordered_map>
@@ -11,6 +12,7 @@
 #include "daemon/base/time.h"
 #include "probes/lateness.h"
 #include "probes/peer_link.h"
+#include "probes/probe.h"
 #include "probes/token_bucket.h"
 #include "probes/transport.h"
 
@@ -18,6 +20,21 @@ namespace rdmapulse::probes {
 
 class Path;
 using PathId = std::uint64_t;  // never reused: a handler that comes late finds nothing
+
+struct ProbeEnd {
+  std::optional<Outcome> outcome{};  // none: it completed late, and why is not known yet
+  std::optional<Duration> rtt{};     // none: it did not come back
+  Status status{};
+};
+
+// A scheduled probe as it goes out, and again when it is over. What somebody asked for is no news.
+struct ProbeNews {
+  const PathKey& key;
+  Op op = Op::kWrite0;
+  std::uint16_t sport = 0;
+  TimePoint posted;  // tells which probe
+  std::optional<ProbeEnd> end{};
+};
 
 struct PathEnv {
   Transport& transport;
@@ -29,6 +46,7 @@ struct PathEnv {
 
   // One event for the journal.
   std::function<void(const std::string&)> journal;
+  std::function<void(const ProbeNews&)> news;
   // A continuation has moved the path on: it may be due at another time.
   std::function<void(Path&)> moved_on;
 

@@ -16,6 +16,7 @@ Prober::Prober(Seams seams, std::uint64_t seed)
            .loop_late = seams_.loop_late,
            .random = std::mt19937_64(seed),
            .journal = seams_.journal,
+           .news = seams_.news,
            .moved_on =
                [this](Path& path) {
                  if (Entry* const entry = Find(path.key())) Touched(*entry);

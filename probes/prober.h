@@ -33,6 +33,8 @@ class Prober : public PeerEvents {
     std::function<void(TimePoint)> due_changed;
     // One event for the journal: "path h2 mlx5_0/1 lossless: …".
     std::function<void(const std::string&)> journal;
+    // Every scheduled probe, twice. May be empty.
+    std::function<void(const ProbeNews&)> news{};
   };
 
   Prober(Seams seams, std::uint64_t seed);

@@ -20,6 +20,7 @@ struct Options {
   ReplayCommand replay;
   PortsCommand ports;
   PeersCommand peers;
+  FindingsCommand findings;
   StatusCommand status;
   std::optional<std::string> maintenance;
   ProbeCommand probe;
@@ -90,6 +91,10 @@ void Declare(CLI::App& app, Options& options) {
       options.ports.daemon);
   AddDaemonOptions(*AddCommand(app, "peers", "Every path to every peer, and how it does"),
                    options.peers.daemon);
+
+  CLI::App* const findings = AddCommand(app, "findings", "What is wrong: where, since when, and why");
+  AddDaemonOptions(*findings, options.findings.daemon);
+  findings->add_option("ID", options.findings.id, "All that is known of this one");
 
   CLI::App* const status = AddCommand(app, "status", "The daemon in a few lines");
   AddDaemonOptions(*status, options.status.daemon);
@@ -163,6 +168,7 @@ Command Checked(const CLI::App& app, Options& options) {
   if (name == "replay") return options.replay;
   if (name == "ports") return options.ports;
   if (name == "peers") return options.peers;
+  if (name == "findings") return options.findings;
   if (name == "status") return CheckStatus(options);
   if (name == "probe") return CheckProbe(options);
   return options.scrape;
@@ -189,7 +195,7 @@ Command ParseArguments(int argc, const char* const* argv) {
     const CLI::App* const command = Chosen(app);
     if (command != nullptr) return UsageError(command->get_name(), Unexpected(error));
     if (argc < 2)
-      return UsageError("", "a command is missing: scrape, replay, ports, peers, status, probe");
+      return UsageError("", "a command is missing: scrape, replay, ports, peers, findings, status, probe");
     return UsageError("", fmt::format("there is no option \"{}\" before a command", argv[1]));
   }
 }

@@ -48,6 +48,13 @@ struct PeersCommand {
   bool operator==(const PeersCommand&) const = default;
 };
 
+struct FindingsCommand {
+  Daemon daemon = {};
+  std::string id;  // empty: all of them
+
+  bool operator==(const FindingsCommand&) const = default;
+};
+
 struct StatusCommand {
   Daemon daemon = {};
   std::optional<bool> maintenance;  // set it first
@@ -74,7 +81,7 @@ struct Finished {
 };
 
 using Command = std::variant<Finished, ScrapeCommand, ReplayCommand, PortsCommand, PeersCommand,
-                             StatusCommand, ProbeCommand>;
+                             FindingsCommand, StatusCommand, ProbeCommand>;
 
 Command ParseArguments(int argc, const char* const* argv);
 

@@ -1,5 +1,6 @@
-// ports, peers, status: one question each.
+// ports, peers, findings, status: one question each.
 #include <chrono>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -7,6 +8,7 @@
 #include "daemon/base/time.h"
 #include "daemon/cli/api_client.h"
 #include "daemon/cli/commands.h"
+#include "daemon/cli/findings_view.h"
 #include "daemon/cli/json_fields.h"
 #include "daemon/cli/output.h"
 #include "daemon/cli/views.h"
@@ -65,6 +67,24 @@ Result<int> Run(const PortsCommand& command) {
 
 Result<int> Run(const PeersCommand& command) {
   return Show(command.daemon, "/api/v1/peers", PeersText);
+}
+
+Result<int> Run(const FindingsCommand& command) {
+  const Result<std::string> answer = Ask(command.daemon.socket, {.target = "/api/v1/findings"});
+  if (!answer) return tl::unexpected(answer.error());
+  const auto now_us = static_cast<std::uint64_t>(
+      std::chrono::duration_cast<std::chrono::microseconds>(
+          std::chrono::system_clock::now().time_since_epoch())
+          .count());
+  Result<std::string> text = command.id.empty() ? FindingsText(*answer, now_us)
+                                                : FindingText(*answer, command.id, now_us);
+  if (text && command.daemon.json) {
+    text = command.id.empty() ? *answer + "\n" : FindingJson(*answer, command.id);
+  }
+  if (!text) return tl::unexpected(text.error());
+  const Result<Printed> printed = Print(*text);
+  if (!printed) return tl::unexpected(printed.error());
+  return kExitDone;
 }
 
 Result<int> Run(const StatusCommand& command) {

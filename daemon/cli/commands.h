@@ -11,6 +11,7 @@ Result<int> Run(const ScrapeCommand& command);
 Result<int> Run(const ReplayCommand& command);
 Result<int> Run(const PortsCommand& command);
 Result<int> Run(const PeersCommand& command);
+Result<int> Run(const FindingsCommand& command);
 Result<int> Run(const StatusCommand& command);
 Result<int> Run(const ProbeCommand& command);
 

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "daemon/base/utf8.h"
+#include "daemon/health/finding_json.h"
 #include "daemon/version.h"
 #include "probes/probe.h"
 
@@ -223,6 +224,17 @@ std::string PeersJson(const Snapshot& snapshot) {
   json::object object;
   object["peers"] = std::move(peers);
   return json::serialize(object);
+}
+
+std::string FindingsJson(const Snapshot& snapshot) {
+  std::string text = R"({"findings":[)";
+  if (snapshot.findings != nullptr) {
+    for (const health::Finding& finding : *snapshot.findings) {
+      if (text.back() != '[') text += ',';
+      text += health::Json(finding);
+    }
+  }
+  return text + "]}";
 }
 
 }  // namespace rdmapulse::http

@@ -32,6 +32,7 @@ constexpr std::array kPlaces = {
     Place{"/api/v1/status", Page::kStatus, Audience::kApi},
     Place{"/api/v1/ports", Page::kPorts, Audience::kApi},
     Place{"/api/v1/peers", Page::kPeers, Audience::kApi},
+    Place{"/api/v1/findings", Page::kFindings, Audience::kApi},
     Place{"/api/v1/probe", Page::kProbe, Audience::kUnixSocket},
     Place{"/api/v1/maintenance", Page::kMaintenance, Audience::kUnixSocket},
 };
@@ -45,6 +46,7 @@ constexpr std::string_view kIndex =
     "/api/v1/status    this daemon, as JSON\n"
     "/api/v1/ports     its RDMA ports\n"
     "/api/v1/peers     its peers and the paths to them\n"
+    "/api/v1/findings  what is wrong, with evidence\n"
     "\n"
     "On the Unix socket also: POST /api/v1/probe, POST /api/v1/maintenance\n";
 
@@ -108,6 +110,7 @@ Reply ReadPage(Page page, const Snapshot& snapshot, TimePoint now) {
     case Page::kStatus: return Body(kJsonType, StatusJson(snapshot, now));
     case Page::kPorts: return Body(kJsonType, PortsJson(snapshot));
     case Page::kPeers: return Body(kJsonType, PeersJson(snapshot));
+    case Page::kFindings: return Body(kJsonType, FindingsJson(snapshot));
     case Page::kMetrics:
     case Page::kProbe:
     case Page::kMaintenance: break;

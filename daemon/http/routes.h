@@ -28,6 +28,7 @@ enum class Page {
   kStatus,
   kPorts,
   kPeers,
+  kFindings,
   kProbe,        // a command; Unix socket only
   kMaintenance,  // likewise
 };

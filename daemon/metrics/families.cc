@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "daemon/metrics/family_set.h"
+#include "daemon/metrics/finding_families.h"
 #include "daemon/metrics/probe_families.h"
 #include "daemon/metrics/reading_families.h"
 #include "daemon/version.h"
@@ -97,6 +98,7 @@ std::string RenderText(const Snapshot& snapshot, const std::optional<ProcessStat
   AddDevices(families, snapshot.devices);
   AddReadings(families, snapshot);
   AddPeers(families, snapshot.peers);
+  AddFindings(families, snapshot);
   if (process) AddProcess(families, *process, snapshot.epoch);
   return std::move(families).Text();
 }

@@ -66,6 +66,8 @@ enum class Family : std::uint8_t {
   kProbeOverdue,
   kProbeOldestOutstanding,
   kQpRebuilds,
+  kFinding,
+  kFindings,
   kProcessCpu,
   kProcessResidentMemory,
   kProcessOpenFds,
