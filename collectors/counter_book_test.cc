@@ -155,7 +155,7 @@ TEST_F(CounterBookTest, AnotherPassMayBringABetterSourceButAWorseOneWaits) {
   // Ethtool stops. For a while nobody knows; then the other source takes over.
   book_.Take(Pass({}, ""), devices_, kStart + 2s);
   EXPECT_THAT(Signals(At(2s)), IsEmpty());
-  EXPECT_THAT(Signals(At(1s + kGiveUpSource - 1ms)), IsEmpty());
+  EXPECT_THAT(Signals(At(1s + kGiveUpSource - 1s)), IsEmpty());
   EXPECT_THAT(Signals(At(1s + kGiveUpSource)),
               ElementsAre("link_down_events=3 of counters, restarts 2"));
 }

@@ -26,7 +26,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   (void)ParseStandardStatistics(message, names, values);
   if (values.size() > kMaxEthtoolValues) std::abort();
   for (const Value& value : values) {
-    if (value.name.empty() || value.name.size() > 128) std::abort();
+    if (value.name.Text().empty() || value.name.Text().size() > 128) std::abort();
   }
   StringSets sets;
   (void)ParseStringSets(message, sets);

@@ -48,7 +48,7 @@ Result<std::optional<Value>> ParseCounter(Bytes entry) {
     return Result<void>();
   });
   if (!walked) return tl::unexpected(walked.error());
-  if (value.name.empty() || !number) return Result<std::optional<Value>>(std::nullopt);
+  if (value.name.Text().empty() || !number) return Result<std::optional<Value>>(std::nullopt);
   value.value = *number;
   return std::optional(std::move(value));
 }

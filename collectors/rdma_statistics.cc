@@ -69,7 +69,7 @@ SourceRead RdmaStatistics::ReadPort(TimePoint now, std::uint32_t port,
       Complain(parsed.error(), request, reading, read);
   }
   std::erase_if(values, [&known](const Value& value) {
-    return std::binary_search(known.begin(), known.end(), value.name);
+    return std::binary_search(known.begin(), known.end(), value.name.Text());
   });
   read.exists |= !values.empty();
   std::move(values.begin(), values.end(), std::back_inserter(reading.values));

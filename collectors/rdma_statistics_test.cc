@@ -11,7 +11,7 @@
 
 namespace rdmapulse::collectors {
 
-void PrintTo(const Value& v, std::ostream* out) { *out << v.name << " = " << v.value; }
+void PrintTo(const Value& v, std::ostream* out);  // rdma_netlink_test.cc
 void PrintTo(const Problem& p, std::ostream* out) { *out << p.name << ": " << p.reason; }
 
 namespace {
