@@ -14,6 +14,7 @@
 #include "daemon/base/device_info.h"
 #include "daemon/finding_series.h"
 #include "daemon/health/finding.h"
+#include "daemon/pause_peaks.h"
 #include "probes/path_snapshot.h"
 #include "probes/rtt_histogram.h"
 
@@ -68,6 +69,7 @@ struct Snapshot {
   // Suspect, active and clearing ones. Null: no detectors run (scrape without a daemon).
   std::shared_ptr<const std::vector<health::Finding>> findings;
   std::vector<FindingSeries::Sample> finding_series;
+  std::vector<PausePeaks::Peak> pause_peaks;
   std::array<std::uint64_t, health::kConditionCount> findings_total{};  // by condition
 };
 

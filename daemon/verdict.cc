@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <tuple>
 #include <utility>
 
 namespace rdmapulse {
@@ -38,12 +37,8 @@ Verdict::Verdict(About about, const config::HealthSettings& settings, Journal jo
     : about_(std::move(about)),
       journal_(std::move(journal)),
       engine_(about_.host, settings),
+      counted_(about_.unix_minus_monotonic),
       findings_(std::make_shared<const std::vector<health::Finding>>()) {}
-
-health::Time Verdict::At(TimePoint time) const {
-  return std::chrono::duration_cast<health::Time>(time.time_since_epoch()) +
-         about_.unix_minus_monotonic;
-}
 
 void Verdict::OnDevices(const std::vector<DeviceInfo>& devices, TimePoint now) {
   for (const DeviceInfo& known : devices_) {
@@ -60,85 +55,25 @@ void Verdict::OnDevices(const std::vector<DeviceInfo>& devices, TimePoint now) {
     }
   }
   devices_ = devices;
-  for (const DeviceInfo& device : devices) {
-    for (const PortInfo& port : device.ports) {
-      health::PortSample sample;
-      sample.time = At(now);
-      sample.port = {device.name, port.port};
-      if (port.state != PortState::kUnknown) {
-        sample.up = port.state == PortState::kActive || port.state == PortState::kActiveDefer;
-      }
-      if (port.rate_bytes_per_second) {
-        sample.rate_bytes_per_second = static_cast<double>(*port.rate_bytes_per_second);
-      }
-      if (port.netdev_mtu_bytes) sample.mtu_bytes = static_cast<double>(*port.netdev_mtu_bytes);
-      sample.device_present = device.present;
-      engine_.Add(sample);
-    }
-  }
-}
-
-std::map<Verdict::Origin, health::Time> Verdict::NewReadings(
-    const collectors::CountedHost& counted) {
-  std::map<Origin, health::Time> fresh;
-  for (const collectors::RawReading& raw : counted.raw) {
-    const collectors::Reading& reading = raw.Values();
-    const Origin origin{reading.device, reading.port, reading.netdev, reading.source};
-    TimePoint& taken = taken_[origin];
-    if (reading.finished <= taken) continue;
-    taken = reading.finished;
-    fresh[origin] = At(reading.started + (reading.finished - reading.started) / 2);
-  }
-  return fresh;
+  for (const health::PortSample& sample : StateSamples(devices, At(now))) engine_.Add(sample);
 }
 
 void Verdict::OnCounted(const collectors::CountedHost& counted) {
-  const std::map<Origin, health::Time> fresh = NewReadings(counted);
-  if (fresh.empty()) return;
-  for (const collectors::SubjectSignals& subject : counted.signals) AddSubject(subject, fresh);
-}
-
-void Verdict::AddSubject(const collectors::SubjectSignals& subject,
-                         const std::map<Origin, health::Time>& fresh) {
-  if (subject.device.empty()) return;
-  health::PortName port{subject.device, subject.port};
-  if (!port.port) {
-    // A device's own counters belong to its port where it has but one.
-    const auto device = std::find_if(devices_.begin(), devices_.end(), [&subject](const auto& d) {
-      return d.name == subject.device;
-    });
-    if (device == devices_.end() || device->ports.size() != 1) return;
-    port.port = device->ports.front().port;
-  }
-  std::map<std::pair<health::Time, std::optional<std::uint32_t>>, health::Counters> samples;
-  for (const collectors::SignalValue& value : subject.values) {
-    const std::optional<health::Signal> signal = health::ParseSignal(value.signal);
-    if (!signal || value.saturated || value.gauge || !value.part.empty()) continue;
-    const auto read = fresh.find({subject.device, subject.port, value.netdev, value.source});
-    if (read == fresh.end()) continue;
-    samples[{read->second, value.priority}].Set(*signal,
-                                                Continued({port, value.priority, *signal}, value));
-  }
-  for (const auto& [when, counters] : samples) {
-    health::PortSample sample;
-    sample.time = when.first;
-    sample.port = port;
-    sample.priority = when.second;
-    sample.counters = counters;
+  for (const health::PortSample& sample : counted_.Take(counted, devices_)) {
+    AddPauses(sample);
     engine_.Add(sample);
   }
 }
 
-std::uint64_t Verdict::Continued(const SignalPlace& place, const collectors::SignalValue& value) {
-  const auto [found, is_new] =
-      threads_.try_emplace(place, Thread{value.source, value.restarts, 0, value.value});
-  Thread& thread = found->second;
-  if (!is_new && (thread.source != value.source || thread.restarts != value.restarts)) {
-    thread.source = value.source;
-    thread.restarts = value.restarts;
-    thread.offset = thread.last - value.value;
+void Verdict::AddPauses(const health::PortSample& sample) {
+  if (!sample.priority) return;
+  for (const auto& [signal, direction] :
+       {std::pair(health::Signal::kRxPauseUs, PauseDirection::kRx),
+        std::pair(health::Signal::kTxPauseUs, PauseDirection::kTx)}) {
+    if (!sample.counters.Has(signal)) continue;
+    pause_peaks_.Add({sample.port, *sample.priority, direction}, sample.time,
+                     sample.counters.Get(signal));
   }
-  return thread.last = value.value + thread.offset;
 }
 
 void Verdict::OnProbe(const probes::ProbeNews& news, TimePoint now) {

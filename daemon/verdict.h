@@ -7,16 +7,16 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "collectors/counted_host.h"
-#include "collectors/reading.h"
 #include "config/health_settings.h"
 #include "daemon/base/device_info.h"
 #include "daemon/base/time.h"
+#include "daemon/counted_samples.h"
 #include "daemon/finding_series.h"
 #include "daemon/health/engine.h"
+#include "daemon/pause_peaks.h"
 #include "daemon/snapshot.h"
 #include "probes/path_env.h"
 
@@ -45,6 +45,9 @@ class Verdict {
   // As of the last Evaluate.
   std::shared_ptr<const std::vector<health::Finding>> Findings() const { return findings_; }
   const FindingSeries& Series() const { return series_; }
+  std::vector<PausePeaks::Peak> PeaksOfPause(TimePoint now) const {
+    return pause_peaks_.At(At(now));
+  }
   // Sample these every 100 ms for now.
   std::vector<PortId> FastPorts(TimePoint now) const;
 
@@ -56,39 +59,17 @@ class Verdict {
     bool operator==(const Session&) const = default;
   };
 
-  // Where a value was read.
-  struct Origin {
-    std::string device;
-    std::optional<std::uint32_t> port;
-    std::string netdev;
-    collectors::Source source = collectors::Source::kCounters;
-
-    auto operator<=>(const Origin&) const = default;
-  };
-  // Of one signal, so that it never jumps: a counter that began anew or comes from another source
-  // goes on from where it was.
-  struct Thread {
-    collectors::Source source = collectors::Source::kCounters;
-    std::uint32_t restarts = 0;
-    std::uint64_t offset = 0;  // modulo 2^64
-    std::uint64_t last = 0;
-  };
-  using SignalPlace = std::tuple<health::PortName, std::optional<std::uint32_t>, health::Signal>;
-
-  health::Time At(TimePoint time) const;
-  std::map<Origin, health::Time> NewReadings(const collectors::CountedHost& counted);
-  void AddSubject(const collectors::SubjectSignals& subject,
-                  const std::map<Origin, health::Time>& fresh);
-  std::uint64_t Continued(const SignalPlace& place, const collectors::SignalValue& value);
+  health::Time At(TimePoint time) const { return counted_.At(time); }
+  void AddPauses(const health::PortSample& sample);
 
   const About about_;
   const Journal journal_;
   health::Engine engine_;
+  CountedSamples counted_;
+  PausePeaks pause_peaks_;
   FindingSeries series_;
   std::map<std::string, Session> sessions_;
   std::vector<DeviceInfo> devices_;
-  std::map<Origin, TimePoint> taken_;  // when the reading that was taken last was finished
-  std::map<SignalPlace, Thread> threads_;
   std::shared_ptr<const std::vector<health::Finding>> findings_;
 };
 

@@ -79,9 +79,12 @@ void Declare(CLI::App& app, Options& options) {
                    "Read a recorded host (DIR/sysfs/, DIR/ethtool-S/, …) instead")
       ->type_name("DIR");
 
-  CLI::App* const replay = AddCommand(
-      app, "replay", "Run the detectors over a recorded trace, on its own clock; no daemon");
-  replay->add_option("DIR", options.replay.folder, "Holds hosts.csv[.gz] and probes.csv[.gz]")
+  CLI::App* const replay =
+      AddCommand(app, "replay",
+                 "Run the detectors over a trace or a recorded host, on its own clock; no daemon");
+  replay
+      ->add_option("DIR", options.replay.folder,
+                   "Holds hosts.csv[.gz] and probes.csv[.gz], or moments t0/, t1/, …")
       ->type_name("")
       ->required();
   replay->add_flag("--json", options.replay.json, "Print one JSON object a transition");
@@ -92,7 +95,8 @@ void Declare(CLI::App& app, Options& options) {
   AddDaemonOptions(*AddCommand(app, "peers", "Every path to every peer, and how it does"),
                    options.peers.daemon);
 
-  CLI::App* const findings = AddCommand(app, "findings", "What is wrong: where, since when, and why");
+  CLI::App* const findings =
+      AddCommand(app, "findings", "What is wrong: where, since when, and why");
   AddDaemonOptions(*findings, options.findings.daemon);
   findings->add_option("ID", options.findings.id, "All that is known of this one");
 
@@ -195,7 +199,8 @@ Command ParseArguments(int argc, const char* const* argv) {
     const CLI::App* const command = Chosen(app);
     if (command != nullptr) return UsageError(command->get_name(), Unexpected(error));
     if (argc < 2)
-      return UsageError("", "a command is missing: scrape, replay, ports, peers, findings, status, probe");
+      return UsageError(
+          "", "a command is missing: scrape, replay, ports, peers, findings, status, probe");
     return UsageError("", fmt::format("there is no option \"{}\" before a command", argv[1]));
   }
 }

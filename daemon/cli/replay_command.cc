@@ -1,19 +1,33 @@
-// replay: the detectors over a trace; no daemon.
+// replay: the detectors over a trace, or over a recorded host's moments; no daemon.
 #include <cstdio>
 #include <string>
+#include <utility>
 
 #include "config/health_settings.h"
 #include "daemon/cli/commands.h"
 #include "daemon/cli/output.h"
+#include "daemon/cli/recorded_moments.h"
 #include "daemon/health/finding_json.h"
 #include "daemon/health/trace/replay.h"
 #include "daemon/health/wording.h"
 
 namespace rdmapulse::cli {
+namespace {
+
+Result<health::trace::Replayed> Replay(const std::string& folder,
+                                       const config::HealthSettings& settings) {
+  if (health::trace::IsTrace(folder)) return health::trace::ReplayTrace(folder, settings);
+  Result<RecordedMoments> recorded = ReadRecordedMoments(folder);
+  if (!recorded) return tl::unexpected(recorded.error());
+  return health::trace::Replayed{
+      health::trace::ReplayMoments(recorded->host, recorded->moments, settings),
+      std::move(recorded->warnings)};
+}
+
+}  // namespace
 
 Result<int> Run(const ReplayCommand& command) {
-  const config::HealthSettings settings;
-  const auto replayed = health::trace::ReplayTrace(command.folder, settings);
+  const auto replayed = Replay(command.folder, {});
   if (!replayed) return tl::unexpected(replayed.error());
   for (const std::string& warning : replayed->warnings) {
     std::fprintf(stderr, "rdmapulse replay: %s\n", warning.c_str());

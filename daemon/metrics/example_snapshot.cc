@@ -148,6 +148,12 @@ Snapshot ExampleSnapshot() {
                     {{"mlx5_0", 1}, "", std::nullopt, "the port is down", 0}};
   snapshot.collections = {RxeCollection(), Mlx5Collection(), nullptr};
   snapshot.peers = Peers();
+  snapshot.findings = std::make_shared<const std::vector<health::Finding>>();
+  snapshot.finding_series = {
+      {{health::Condition::kCongestion, health::Severity::kWarning, {"mlx5_0", 1}, 3, ""}, true},
+      {{health::Condition::kPathLoss, health::Severity::kMajor, {"rxe0", 1}, {}, "h2"}, false}};
+  snapshot.findings_total[static_cast<std::size_t>(health::Condition::kCongestion)] = 2;
+  snapshot.pause_peaks = {{{{"mlx5_0", 1}, 3, PauseDirection::kRx}, 0.75}};
   return snapshot;
 }
 

@@ -82,6 +82,10 @@ constexpr std::array<Row, kFamilyCount> kRows = {{
     {Family::kPfcPauseTransitions,
      {"rdmapulse_pfc_pause_transitions_total", kCounter,
       "Changes between paused and running of the priority."}},
+    {Family::kPfcPauseRatioMax,
+     {"rdmapulse_pfc_pause_ratio_max", kGauge,
+      "The highest share of any half second that the priority stood paused, of the last minute "
+      "(rx) or the last ten seconds (tx)."}},
     {Family::kPfcEnabled,
      {"rdmapulse_pfc_enabled", kGauge,
       "Whether PFC is on for the priority (1) or not (0), of drivers that list PFC counters only "

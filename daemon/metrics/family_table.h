@@ -36,6 +36,7 @@ enum class Family : std::uint8_t {
   kPfcPauseFrames,
   kPfcPauseSeconds,
   kPfcPauseTransitions,
+  kPfcPauseRatioMax,
   kPfcEnabled,
   kGlobalPauseFrames,
   kPauseStormEvents,

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace rdmapulse::metrics {
 namespace {
@@ -18,6 +19,17 @@ Labels LabelsOf(const FindingSeries::Key& key) {
   return labels;
 }
 
+void AddPausePeaks(FamilySet& families, const std::vector<PausePeaks::Peak>& peaks) {
+  for (const PausePeaks::Peak& peak : peaks) {
+    Labels labels;
+    Put(labels, "device", peak.key.port.device);
+    if (peak.key.port.port) Put(labels, "port", std::to_string(*peak.key.port.port));
+    Put(labels, "priority", std::to_string(peak.key.priority));
+    Put(labels, "direction", peak.key.direction == PauseDirection::kRx ? "rx" : "tx");
+    families.Add(Family::kPfcPauseRatioMax, std::move(labels), peak.ratio);
+  }
+}
+
 }  // namespace
 
 void AddFindings(FamilySet& families, const Snapshot& snapshot) {
@@ -25,6 +37,7 @@ void AddFindings(FamilySet& families, const Snapshot& snapshot) {
   for (const FindingSeries::Sample& sample : snapshot.finding_series) {
     families.Add(Family::kFinding, LabelsOf(sample.key), sample.active ? 1 : 0);
   }
+  AddPausePeaks(families, snapshot.pause_peaks);
   // Every condition from the start: rate() does not see the step from absent to 1.
   for (std::size_t i = 0; i < snapshot.findings_total.size(); ++i) {
     Labels labels;

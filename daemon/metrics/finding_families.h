@@ -1,4 +1,4 @@
-// The findings as metrics. Pure.
+// The findings as metrics, and what is derived for the rules. Pure.
 #pragma once
 
 #include "daemon/metrics/family_set.h"

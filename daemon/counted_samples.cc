@@ -1,0 +1,100 @@
+#include "daemon/counted_samples.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace rdmapulse {
+
+std::vector<health::PortSample> StateSamples(const std::vector<DeviceInfo>& devices,
+                                             health::Time now) {
+  std::vector<health::PortSample> samples;
+  for (const DeviceInfo& device : devices) {
+    for (const PortInfo& port : device.ports) {
+      health::PortSample sample;
+      sample.time = now;
+      sample.port = {device.name, port.port};
+      if (port.state != PortState::kUnknown) {
+        sample.up = port.state == PortState::kActive || port.state == PortState::kActiveDefer;
+      }
+      if (port.rate_bytes_per_second) {
+        sample.rate_bytes_per_second = static_cast<double>(*port.rate_bytes_per_second);
+      }
+      if (port.netdev_mtu_bytes) sample.mtu_bytes = static_cast<double>(*port.netdev_mtu_bytes);
+      sample.device_present = device.present;
+      samples.push_back(std::move(sample));
+    }
+  }
+  return samples;
+}
+
+std::vector<health::PortSample> CountedSamples::Take(const collectors::CountedHost& counted,
+                                                     const std::vector<DeviceInfo>& devices) {
+  std::vector<health::PortSample> taken;
+  const std::map<Origin, health::Time> fresh = NewReadings(counted);
+  if (fresh.empty()) return taken;
+  for (const collectors::SubjectSignals& subject : counted.signals) {
+    const std::optional<health::PortName> port = PortOf(subject, devices);
+    if (!port) continue;
+    std::map<std::pair<health::Time, std::optional<std::uint32_t>>, health::Counters> samples;
+    for (const collectors::SignalValue& value : subject.values) {
+      const std::optional<health::Signal> signal = health::ParseSignal(value.signal);
+      if (!signal || value.saturated || value.gauge || !value.part.empty()) continue;
+      const auto read = fresh.find({subject.device, subject.port, value.netdev, value.source});
+      if (read == fresh.end()) continue;
+      samples[{read->second, value.priority}].Set(
+          *signal, Continued({*port, value.priority, *signal}, value));
+    }
+    for (const auto& [when, counters] : samples) {
+      health::PortSample sample;
+      sample.time = when.first;
+      sample.port = *port;
+      sample.priority = when.second;
+      sample.counters = counters;
+      taken.push_back(std::move(sample));
+    }
+  }
+  return taken;
+}
+
+std::map<CountedSamples::Origin, health::Time> CountedSamples::NewReadings(
+    const collectors::CountedHost& counted) {
+  std::map<Origin, health::Time> fresh;
+  for (const collectors::RawReading& raw : counted.raw) {
+    const collectors::Reading& reading = raw.Values();
+    const Origin origin{reading.device, reading.port, reading.netdev, reading.source};
+    const auto [taken, is_new] = taken_.try_emplace(origin, reading.finished);
+    if (!is_new && reading.finished <= taken->second) continue;
+    taken->second = reading.finished;
+    fresh[origin] = At(reading.started + (reading.finished - reading.started) / 2);
+  }
+  return fresh;
+}
+
+std::optional<health::PortName> CountedSamples::PortOf(
+    const collectors::SubjectSignals& subject, const std::vector<DeviceInfo>& devices) const {
+  if (subject.device.empty()) {
+    if (nameless_ == Nameless::kPassedOver) return std::nullopt;
+    return health::PortName{subject.netdev, std::nullopt};
+  }
+  if (subject.port) return health::PortName{subject.device, subject.port};
+  // A device's own counters belong to its port where it has but one.
+  const auto device = std::find_if(devices.begin(), devices.end(),
+                                   [&subject](const auto& d) { return d.name == subject.device; });
+  if (device == devices.end() || device->ports.size() != 1) return std::nullopt;
+  return health::PortName{subject.device, device->ports.front().port};
+}
+
+std::uint64_t CountedSamples::Continued(const SignalPlace& place,
+                                        const collectors::SignalValue& value) {
+  const auto [found, is_new] =
+      threads_.try_emplace(place, Thread{value.source, value.restarts, 0, value.value});
+  Thread& thread = found->second;
+  if (!is_new && (thread.source != value.source || thread.restarts != value.restarts)) {
+    thread.source = value.source;
+    thread.restarts = value.restarts;
+    thread.offset = thread.last - value.value;
+  }
+  return thread.last = value.value + thread.offset;
+}
+
+}  // namespace rdmapulse
