@@ -86,7 +86,8 @@ void CounterFolder::ReadValue(const File& file, Reading& reading, SourceRead& re
     reading.problems.push_back({file.value_name, value.error().doing});
     read.success = false;
   } else if (*value) {
-    reading.values.push_back({file.value_name, **value, KindOf(reading.source, file.value_name.Text())});
+    reading.values.push_back(
+        {file.value_name, **value, KindOf(reading.source, file.value_name.Text())});
   }
 }
 

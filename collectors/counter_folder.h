@@ -47,7 +47,7 @@ class CounterFolder {
   struct File {
     std::string name;
     CounterName value_name;  // with the prefix
-    UniqueFd fd;  // none: opened for each read
+    UniqueFd fd;             // none: opened for each read
   };
 
   Result<bool> ListFiles();  // false: there is no such folder

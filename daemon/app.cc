@@ -259,6 +259,7 @@ void App::OnCollected(const DeviceInfo& device, const collectors::Collection& co
 
 // Passes over those that it has taken already.
 void App::TakeCounters(TimePoint now) {
+  counters_.SetQuarantined(collection_.Quarantined(now));
   for (const auto& collection : collection_.Latest(now)) {
     if (collection != nullptr) counters_.Take(collection, collection_.devices(), now);
   }

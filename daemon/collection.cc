@@ -172,6 +172,7 @@ void CollectionLoop::MatchDevices(const Listed& listed) {
     retired_devices_.push_back(std::move(worker->second));
     worker = workers_.erase(worker);
   }
+  quarantine_.KeepOnly(*listed.names);
   for (const std::string& name : names) {
     auto& device = workers_[name];
     const bool known = device != nullptr;
@@ -249,15 +250,22 @@ void CollectionLoop::PublishDevices() {
 }
 
 void CollectionLoop::Collect(const std::string& name, Device& device) {
-  if (device.counters == nullptr) return;
+  const TimePoint now = Clock::now();
+  if (device.counters == nullptr || !quarantine_.Allows(name, now)) return;
   device.counters->Run(
-      Clock::now(), [](collectors::DeviceCollector& collector) { return collector.Collect(); },
+      now, [](collectors::DeviceCollector& collector) { return collector.Collect(); },
       [this, name](Collection collection) { AfterCollection(name, std::move(collection), true); });
 }
 
 // `whole`: of a pass, not of a port between two passes.
 void CollectionLoop::AfterCollection(const std::string& name, Collection collection, bool whole) {
   Device& device = *workers_.at(name);
+  if (whole) {
+    Duration took{};
+    for (const collectors::CollectorStatus& status : collection.statuses) took += status.duration;
+    const auto said = quarantine_.Report(name, collection, took, Clock::now());
+    if (said) handlers_.journal(*said);
+  }
   const auto brought = std::make_shared<const Collection>(std::move(collection));
   device.latest = Newest(device.latest, brought, whole);
   handlers_.collected(device.described->info, *brought);
@@ -300,6 +308,7 @@ void CollectionLoop::FastPass() {
   for (const auto& [name, numbers] : ports) {
     const auto worker = workers_.find(name);
     if (worker == workers_.end() || worker->second->counters == nullptr) continue;
+    if (!quarantine_.Allows(name, now)) continue;
     worker->second->counters->Run(
         now,
         [numbers = numbers](collectors::DeviceCollector& collector) {

@@ -23,6 +23,7 @@
 #include "collectors/ethtool_ioctl.h"
 #include "collectors/kernel_files.h"
 #include "collectors/netlink.h"
+#include "collectors/quarantine.h"
 #include "collectors/reading.h"
 #include "daemon/base/blocking_reader.h"
 #include "daemon/base/device_info.h"
@@ -68,6 +69,8 @@ class CollectionLoop {
   const std::vector<DeviceInfo>& devices() const { return devices_; }
   // The last pass of every subject that is still there, without what is stale (freshness.h).
   std::vector<std::shared_ptr<const collectors::Collection>> Latest(TimePoint now) const;
+  // Devices that are not read for a while, since reading them hurts (quarantine.h).
+  std::vector<std::string> Quarantined(TimePoint now) const { return quarantine_.Devices(now); }
 
  private:
   struct Described {
@@ -135,6 +138,7 @@ class CollectionLoop {
   std::vector<std::unique_ptr<Device>> retired_devices_;
   std::vector<Counters> retired_counters_;
   std::vector<DeviceInfo> devices_;
+  collectors::Quarantine quarantine_;
 
   std::unique_ptr<collectors::EthtoolIoctl> ethtool_;
   std::unique_ptr<collectors::Netlink> generic_;

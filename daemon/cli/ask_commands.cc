@@ -72,12 +72,12 @@ Result<int> Run(const PeersCommand& command) {
 Result<int> Run(const FindingsCommand& command) {
   const Result<std::string> answer = Ask(command.daemon.socket, {.target = "/api/v1/findings"});
   if (!answer) return tl::unexpected(answer.error());
-  const auto now_us = static_cast<std::uint64_t>(
-      std::chrono::duration_cast<std::chrono::microseconds>(
-          std::chrono::system_clock::now().time_since_epoch())
-          .count());
-  Result<std::string> text = command.id.empty() ? FindingsText(*answer, now_us)
-                                                : FindingText(*answer, command.id, now_us);
+  const auto now_us =
+      static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::microseconds>(
+                                     std::chrono::system_clock::now().time_since_epoch())
+                                     .count());
+  Result<std::string> text =
+      command.id.empty() ? FindingsText(*answer, now_us) : FindingText(*answer, command.id, now_us);
   if (text && command.daemon.json) {
     text = command.id.empty() ? *answer + "\n" : FindingJson(*answer, command.id);
   }
