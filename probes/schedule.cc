@@ -27,6 +27,7 @@ void PathSchedule::Advance(TimePoint now, double jitter) {
     next = static_cast<std::uint64_t>((now - start_) / slot_length_) + 1;
   }
   slot_ = next;
+  op_ = (op_ + 1) % ops_;
   due_ = OnGrid(SlotStart(slot_) + Scaled(slot_length_, kJitterShare * jitter));
   if (due_ <= now) due_ = OnGrid(SlotStart(slot_));
 }

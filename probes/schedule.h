@@ -15,7 +15,9 @@ class PathSchedule {
   PathSchedule(std::size_t ops, Duration interval, double phase, TimePoint start);
 
   TimePoint due() const { return due_; }
-  std::size_t op() const { return static_cast<std::size_t>(slot_ % ops_); }  // index of the op due
+  // Index of the op due. They take turns, whichever slots are left out: on a grid coarser than the
+  // slots, slots that are counted would give some ops every turn and others none.
+  std::size_t op() const { return op_; }
 
   // To the first slot after `now`. Slots that went by are skipped, not made up for: a host that was
   // stopped must not burst. `jitter` in -1 to 1 moves the next slot by up to a fifth of a slot.
@@ -24,10 +26,11 @@ class PathSchedule {
  private:
   TimePoint SlotStart(std::uint64_t slot) const;
 
-  std::uint64_t ops_;
+  std::size_t ops_;
   Duration slot_length_;
   TimePoint start_;
   std::uint64_t slot_ = 0;
+  std::size_t op_ = 0;
   TimePoint due_;
 };
 

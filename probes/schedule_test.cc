@@ -38,7 +38,17 @@ TEST(PathScheduleTest, WhatWasMissedIsNotMadeUpFor) {
   PathSchedule schedule(2, 1s, 0, kStart);
   schedule.Advance(kStart + 10s + 100ms, 0);
   EXPECT_EQ(schedule.due(), kStart + 10s + 500ms);
-  EXPECT_EQ(schedule.op(), 1U) << "slot 21 of two ops";
+  EXPECT_EQ(schedule.op(), 1U) << "the turn of the other op";
+}
+
+TEST(PathScheduleTest, SlotsShorterThanTheGridStarveNoOp) {
+  PathSchedule schedule(2, 10ms, 0, kStart);
+  std::array<int, 2> times{};
+  while (schedule.due() < kStart + 10s) {
+    ++times[schedule.op()];
+    schedule.Advance(schedule.due(), 0);
+  }
+  EXPECT_EQ(times, (std::array<int, 2>{500, 500}));
 }
 
 TEST(PathScheduleTest, EveryProbeIsOnTheGridThatTheProcessWakesBy) {
