@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <string>
 #include <utility>
 
 namespace rdmapulse::collectors {
@@ -64,12 +65,11 @@ void CountRenamed(const std::vector<CounterName>& names_before, const ReadingPla
     const auto old = std::find_if(before.signals.begin(), before.signals.end(),
                                   [&signal](const SignalPlan& s) { return s.key == signal.key; });
     if (old == before.signals.end()) continue;
-    const bool same = std::is_permutation(
-        signal.terms.begin(), signal.terms.end(), old->terms.begin(), old->terms.end(),
-        [&](const SignalPlan::Term& a, const SignalPlan::Term& b) {
-          return reading.values[a.index].name == names_before[b.index];
-        });
-    if (!same) ++renamed[signal.key];
+    std::multiset<std::string> names;
+    for (const SignalPlan::Term& term : signal.terms) names.insert(reading.values[term.index].name);
+    std::multiset<std::string> old_names;
+    for (const SignalPlan::Term& term : old->terms) old_names.insert(names_before[term.index]);
+    if (names != old_names) ++renamed[signal.key];
   }
 }
 

@@ -77,6 +77,8 @@ class FakeRdma final : public Netlink {
                                .Text(nldev::kDeviceName, "mlx5_0")
                                .Bytes()};
     }
+    // It is asked of no device.
+    if (request.Type() == nldev::kGetSystem) return NetlinkAnswer{answers.at(request.Type())};
     const auto wanted =
         NetlinkNumber<std::uint32_t>(FindAttribute(request.Payload(), nldev::kDeviceIndex));
     const int fails = wanted == index ? error : ENODEV;

@@ -29,9 +29,6 @@ CONDITIONS = {
 }
 NOT_ALERTED = {"peer_down", "peer_overloaded", "agent_restart"}
 SEVERITIES = {"info", "warning", "major", "critical"}
-# Families that a daemon has from its next version on; a rule may name them before docs/metrics.md does.
-COMING = {"rdmapulse_finding", "rdmapulse_findings_total", "rdmapulse_pfc_pause_ratio_max",
-          "rdmapulse_counter_quality"}
 # Inputs whose absence says something else than that an alert is blind: what names the hosts (its absence
 # is AgentMissing), what is there only while it is true, what is configured, what only sharpens a
 # threshold.
@@ -125,7 +122,7 @@ class Contract:
             yield rule.get("alert") or rule["record"], rule["expr"]
 
     def each_family_exists(self):
-        known = set(FAMILY.findall(self.metrics)) | COMING
+        known = set(FAMILY.findall(self.metrics))
         wrong = []
         for where, expr in self.expressions():
             for name in FAMILY.findall(self.without_inputs(expr)):
@@ -146,7 +143,7 @@ class Contract:
         used.add("rdmapulse_findings_total")
         wrong = [f"{name} is not watched" for name in sorted(used - UNWATCHED)
                  if not re.fullmatch(pattern, name)]
-        watched = set(re.findall(r"^\| `(rdmapulse_\w+)`", self.metrics, re.MULTILINE)) | COMING
+        watched = set(re.findall(r"^\| `(rdmapulse_\w+)`", self.metrics, re.MULTILINE))
         watched |= {f"{name}_{end}" for name in watched for end in ("sum", "count")}
         wrong += [f"{name} is watched and no rule needs it"
                   for name in sorted({name for name in watched if re.fullmatch(pattern, name)} - used)]
