@@ -369,6 +369,7 @@ std::shared_ptr<const Snapshot> App::TakeSnapshot() {
   }
   snapshot->findings = verdict_.Findings();
   snapshot->finding_series = verdict_.Series().Samples();
+  snapshot->rates = verdict_.Rates(now);
   snapshot->pause_peaks = verdict_.PeaksOfPause(now);
   snapshot->findings_total = verdict_.Series().Totals();
   return snapshot;

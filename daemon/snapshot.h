@@ -14,6 +14,7 @@
 #include "daemon/base/device_info.h"
 #include "daemon/finding_series.h"
 #include "daemon/health/finding.h"
+#include "daemon/health/rates.h"
 #include "daemon/pause_peaks.h"
 #include "probes/path_snapshot.h"
 #include "probes/rtt_histogram.h"
@@ -70,6 +71,7 @@ struct Snapshot {
   std::shared_ptr<const std::vector<health::Finding>> findings;
   std::vector<FindingSeries::Sample> finding_series;
   std::vector<PausePeaks::Peak> pause_peaks;
+  std::vector<health::PortRates> rates;
   std::array<std::uint64_t, health::kConditionCount> findings_total{};  // by condition
 };
 

@@ -45,6 +45,7 @@ class Verdict {
   // As of the last Evaluate.
   std::shared_ptr<const std::vector<health::Finding>> Findings() const { return findings_; }
   const FindingSeries& Series() const { return series_; }
+  std::vector<health::PortRates> Rates(TimePoint now) const { return engine_.Rates(At(now)); }
   std::vector<PausePeaks::Peak> PeaksOfPause(TimePoint now) const {
     return pause_peaks_.At(At(now));
   }

@@ -24,6 +24,7 @@ struct Options {
   StatusCommand status;
   std::optional<std::string> maintenance;
   ProbeCommand probe;
+  TopCommand top;
   std::string op = "write0";
   std::string traffic_class = "lossless";
 };
@@ -67,6 +68,18 @@ void AddProbe(CLI::App& app, Options& options) {
   AddDaemonOptions(*probe, options.probe.daemon);
 }
 
+void AddTop(CLI::App& app, Options& options) {
+  CLI::App* const top = AddCommand(
+      app, "top", "Live rates of every port and priority: traffic, pause, marks, losses");
+  top->add_option("-c,--count", options.top.count, "Stop after so many; without it: Ctrl-C")
+      ->type_name("N")
+      ->check(CLI::Range(std::uint32_t{1}, std::uint32_t{1000000}));
+  top->add_option("-i,--interval", options.top.interval_seconds, "Time between two looks")
+      ->type_name("SECONDS")
+      ->capture_default_str();
+  AddDaemonOptions(*top, options.top.daemon);
+}
+
 void Declare(CLI::App& app, Options& options) {
   app.set_version_flag("--version", VersionText(), "Print the version and exit");
   app.require_subcommand(1);
@@ -105,6 +118,7 @@ void Declare(CLI::App& app, Options& options) {
   status->add_option("--maintenance", options.maintenance, "Switch maintenance on or off first")
       ->type_name("on|off");
 
+  AddTop(app, options);
   AddProbe(app, options);
 }
 
@@ -145,6 +159,18 @@ Command CheckStatus(Options& options) {
   return options.status;
 }
 
+std::optional<Finished> WrongInterval(std::string_view command, double seconds) {
+  // NaN is neither.
+  if (seconds >= kIntervalSecondsMin && seconds <= kIntervalSecondsMax) return std::nullopt;
+  return UsageError(command, fmt::format("--interval is {} to {} seconds, not {}",
+                                         kIntervalSecondsMin, kIntervalSecondsMax, seconds));
+}
+
+Command CheckTop(const Options& options) {
+  if (const auto wrong = WrongInterval("top", options.top.interval_seconds)) return *wrong;
+  return options.top;
+}
+
 Command CheckProbe(Options& options) {
   const auto op = probes::ParseOp(options.op);
   if (!op) {
@@ -157,11 +183,7 @@ Command CheckProbe(Options& options) {
         "probe", fmt::format("--class is lossless or control, not \"{}\"", options.traffic_class));
   }
   if (options.probe.target.peer.empty()) return UsageError("probe", "PEER is empty");
-  const double interval = options.probe.interval_seconds;
-  if (!(interval >= kIntervalSecondsMin && interval <= kIntervalSecondsMax)) {  // NaN is neither
-    return UsageError("probe", fmt::format("--interval is {} to {} seconds, not {}",
-                                           kIntervalSecondsMin, kIntervalSecondsMax, interval));
-  }
+  if (const auto wrong = WrongInterval("probe", options.probe.interval_seconds)) return *wrong;
   options.probe.target.op = *op;
   options.probe.target.traffic_class = *traffic_class;
   return options.probe;
@@ -174,6 +196,7 @@ Command Checked(const CLI::App& app, Options& options) {
   if (name == "peers") return options.peers;
   if (name == "findings") return options.findings;
   if (name == "status") return CheckStatus(options);
+  if (name == "top") return CheckTop(options);
   if (name == "probe") return CheckProbe(options);
   return options.scrape;
 }
@@ -200,7 +223,7 @@ Command ParseArguments(int argc, const char* const* argv) {
     if (command != nullptr) return UsageError(command->get_name(), Unexpected(error));
     if (argc < 2)
       return UsageError(
-          "", "a command is missing: scrape, replay, ports, peers, findings, status, probe");
+          "", "a command is missing: scrape, replay, ports, peers, findings, status, top, probe");
     return UsageError("", fmt::format("there is no option \"{}\" before a command", argv[1]));
   }
 }

@@ -71,6 +71,14 @@ struct ProbeCommand {
   bool operator==(const ProbeCommand&) const = default;
 };
 
+struct TopCommand {
+  Daemon daemon = {};
+  double interval_seconds = 1;
+  std::uint32_t count = 0;  // 0: until interrupted
+
+  bool operator==(const TopCommand&) const = default;
+};
+
 // What the command line comes to when there is nothing to run: help, the version, or a usage error.
 struct Finished {
   int exit_code = kExitDone;
@@ -81,7 +89,7 @@ struct Finished {
 };
 
 using Command = std::variant<Finished, ScrapeCommand, ReplayCommand, PortsCommand, PeersCommand,
-                             FindingsCommand, StatusCommand, ProbeCommand>;
+                             FindingsCommand, StatusCommand, ProbeCommand, TopCommand>;
 
 Command ParseArguments(int argc, const char* const* argv);
 

@@ -14,5 +14,6 @@ Result<int> Run(const PeersCommand& command);
 Result<int> Run(const FindingsCommand& command);
 Result<int> Run(const StatusCommand& command);
 Result<int> Run(const ProbeCommand& command);
+Result<int> Run(const TopCommand& command);
 
 }  // namespace rdmapulse::cli

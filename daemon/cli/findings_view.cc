@@ -33,15 +33,10 @@ std::pair<bool, std::size_t> Rank(const json::object& finding) {
 Result<std::vector<json::object>> Parse(std::string_view text) {
   Result<json::object> answer = ParseObject(text, kWhat);
   if (!answer) return tl::unexpected(answer.error());
-  const json::array* const array = ArrayField(*answer, "findings");
-  if (array == nullptr) {
-    return Fail({"reading the daemon's answer: it has no list \"findings\""},
-                "are rdmapulse and rdmapulsed of the same version?");
-  }
+  const Result<const json::array*> array = RequiredArray(*answer, "findings");
+  if (!array) return tl::unexpected(array.error());
   std::vector<json::object> findings;
-  for (const json::value& value : *array) {
-    if (const json::object* const object = value.if_object()) findings.push_back(*object);
-  }
+  for (const json::object* const finding : Objects(**array)) findings.push_back(*finding);
   std::stable_sort(findings.begin(), findings.end(),
                    [](const auto& a, const auto& b) { return Rank(a) < Rank(b); });
   return findings;

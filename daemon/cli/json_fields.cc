@@ -63,4 +63,26 @@ const json::array* ArrayField(const json::object& object, std::string_view key) 
   return value == nullptr ? nullptr : value->if_array();
 }
 
+const json::object* ObjectField(const json::object& object, std::string_view key) {
+  const json::value* const value = object.if_contains({key.data(), key.size()});
+  return value == nullptr ? nullptr : value->if_object();
+}
+
+std::vector<const json::object*> Objects(const json::array& array) {
+  std::vector<const json::object*> objects;
+  for (const json::value& value : array) {
+    if (const json::object* const object = value.if_object()) objects.push_back(object);
+  }
+  return objects;
+}
+
+Result<const json::array*> RequiredArray(const json::object& object, std::string_view key) {
+  const json::array* const array = ArrayField(object, key);
+  if (array == nullptr) {
+    return Fail({"reading the daemon's answer: it has no list \"", key, "\""},
+                "are rdmapulse and rdmapulsed of the same version?");
+  }
+  return array;
+}
+
 }  // namespace rdmapulse::cli

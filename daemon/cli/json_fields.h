@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "daemon/base/result.h"
 
@@ -25,5 +26,12 @@ std::string CountOrDash(const boost::json::object& object, std::string_view key)
 std::optional<bool> BoolField(const boost::json::object& object, std::string_view key);
 // nullptr: there is no such array.
 const boost::json::array* ArrayField(const boost::json::object& object, std::string_view key);
+const boost::json::object* ObjectField(const boost::json::object& object, std::string_view key);
+
+// The objects of `array`; whatever else it holds is not ours to show.
+std::vector<const boost::json::object*> Objects(const boost::json::array& array);
+// The array without which the answer is none.
+Result<const boost::json::array*> RequiredArray(const boost::json::object& object,
+                                                std::string_view key);
 
 }  // namespace rdmapulse::cli

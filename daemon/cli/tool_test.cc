@@ -36,6 +36,7 @@ class Process {
   explicit Process(std::vector<std::string> arguments, int output = -1) {
     arguments.insert(arguments.begin(), Tool());
     std::vector<char*> argv;
+    argv.reserve(arguments.size() + 1);
     for (std::string& argument : arguments) argv.push_back(argument.data());
     argv.push_back(nullptr);
     std::array<int, 2> out{};
@@ -139,9 +140,18 @@ TEST(ToolTest, ShowsPortsAsATable) {
   FakeDaemon daemon(SocketPath("d"), JsonAnswer(R"({"ports":[{"device":"rxe0","port":1}]})"));
   EXPECT_EQ(Process({"ports", "--socket", daemon.Path()}).Wait(),
             (Outcome{0,
-                     "PORT    NETDEV  PROTOCOL  STATE  RATE  GID (INDEX)\n"
-                     "rxe0/1  -       -         -         -  -\n",
+                     "PORT    NETDEV  PROTOCOL  STATE  RATE  PFC  GID (INDEX)\n"
+                     "rxe0/1  -       -         -         -  -    -\n",
                      ""}));
+  EXPECT_TRUE(daemon.Request().starts_with("GET /api/v1/ports HTTP/1.1\r\n"));
+}
+
+TEST(ToolTest, TopInAPipeIsOneTableAfterAnother) {
+  FakeDaemon daemon(SocketPath("d"), JsonAnswer(R"({"ports":[{"device":"rxe0","port":1}]})"));
+  const Outcome outcome = Process({"top", "-c", "1", "--socket", daemon.Path()}).Wait();
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.error;
+  EXPECT_NE(outcome.output.find(" UTC\nPORT    PRI  RX b/s"), std::string::npos) << outcome.output;
+  EXPECT_EQ(outcome.output.find('\x1b'), std::string::npos) << "no commands to a terminal";
   EXPECT_TRUE(daemon.Request().starts_with("GET /api/v1/ports HTTP/1.1\r\n"));
 }
 

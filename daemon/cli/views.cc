@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <boost/json/array.hpp>
+#include <boost/json/serialize.hpp>
 #include <boost/json/value.hpp>
 #include <cstddef>
 #include <utility>
@@ -17,33 +18,51 @@ namespace {
 
 namespace json = boost::json;
 
+constexpr double kShareShown = 0.001;  // of the time: below it a port is at rest
+
 std::string PortName(const json::object& object, std::string_view device, std::string_view port) {
   const std::optional<std::string> name = TextField(object, device);
   if (!name) return kUnknown;
   return *name + "/" + CountOrDash(object, port);
 }
 
-// The objects of `array`; whatever else it holds is not ours to show.
-std::vector<const json::object*> Objects(const json::array& array) {
-  std::vector<const json::object*> objects;
-  for (const json::value& value : array) {
-    if (const json::object* const object = value.if_object()) objects.push_back(object);
-  }
-  return objects;
-}
-
-Result<const json::array*> Required(const json::object& object, std::string_view key) {
-  const json::array* const array = ArrayField(object, key);
-  if (array == nullptr) {
-    return Fail({"reading the daemon's answer: it has no list \"", key, "\""},
-                "are rdmapulse and rdmapulsed of the same version?");
-  }
-  return array;
-}
-
 void AppendNote(const std::string& more, std::string& note) {
   if (!note.empty()) note += "; ";
   note += more;
+}
+
+// "3", "3,4", "off": none; "-": not told.
+std::string PfcPriorities(const json::object& port) {
+  const json::array* const priorities = ArrayField(port, "pfc_priorities");
+  if (priorities == nullptr) return kUnknown;
+  if (priorities->empty()) return "off";
+  std::string text;
+  for (const json::value& priority : *priorities) {
+    if (!text.empty()) text += ",";
+    text += Printable(json::serialize(priority));
+  }
+  return text;
+}
+
+// What is going on that a healthy port does not have; `top` has all of it.
+void AppendTroubles(const json::object& rates, std::string& note) {
+  if (const json::array* const priorities = ArrayField(rates, "priorities")) {
+    for (const json::object* const priority : Objects(*priorities)) {
+      for (const auto& [name, what] : {std::pair("rx_pause_ratio", "paused by the peer"),
+                                       std::pair("tx_pause_ratio", "pausing the peer")}) {
+        const double share = NumberField(*priority, name).value_or(0);
+        if (share < kShareShown) continue;
+        AppendNote(fmt::format("priority {} {} {:.3g} % of the time",
+                               CountOrDash(*priority, "priority"), what, share * 100),
+                   note);
+      }
+    }
+  }
+  for (const auto& [name, what] : {std::pair("retransmits_per_second", "retransmissions"),
+                                   std::pair("discards_per_second", "discards")}) {
+    const double rate = NumberField(rates, name).value_or(0);
+    if (rate > 0) AppendNote(fmt::format("{:.3g} {} a second", rate, what), note);
+  }
 }
 
 Row PortRow(const json::object& port) {
@@ -54,10 +73,11 @@ Row PortRow(const json::object& port) {
     AppendNote("the device is being removed from this host", note);
   }
   if (const auto reason = TextField(port, "gid_reason")) AppendNote(*reason, note);
-  return {
-      {PortName(port, "device", "port"), TextOrDash(port, "netdev"), TextOrDash(port, "protocol"),
-       TextOrDash(port, "state"), HumanRate(NumberField(port, "rate_bytes_per_second")), gid},
-      note};
+  if (const json::object* const rates = ObjectField(port, "rates")) AppendTroubles(*rates, note);
+  return {{PortName(port, "device", "port"), TextOrDash(port, "netdev"),
+           TextOrDash(port, "protocol"), TextOrDash(port, "state"),
+           HumanRate(NumberField(port, "rate_bytes_per_second")), PfcPriorities(port), gid},
+          note};
 }
 
 std::string Session(const json::object& peer) {
@@ -131,20 +151,25 @@ std::string Count(std::size_t count, std::string_view one, std::string_view many
 Result<std::string> PortsText(std::string_view text) {
   const Result<json::object> answer = ParseObject(text, "the list of ports");
   if (!answer) return tl::unexpected(answer.error());
-  const Result<const json::array*> ports = Required(*answer, "ports");
+  const Result<const json::array*> ports = RequiredArray(*answer, "ports");
   if (!ports) return tl::unexpected(ports.error());
   if ((*ports)->empty()) return "This host has no RDMA ports.\n";
   std::vector<Row> rows;
   for (const json::object* const port : Objects(**ports)) rows.push_back(PortRow(*port));
-  return RenderTable(
-      {{"PORT"}, {"NETDEV"}, {"PROTOCOL"}, {"STATE"}, {"RATE", Align::kRight}, {"GID (INDEX)"}},
-      rows);
+  return RenderTable({{"PORT"},
+                      {"NETDEV"},
+                      {"PROTOCOL"},
+                      {"STATE"},
+                      {"RATE", Align::kRight},
+                      {"PFC"},
+                      {"GID (INDEX)"}},
+                     rows);
 }
 
 Result<std::string> PeersText(std::string_view text) {
   const Result<json::object> answer = ParseObject(text, "the list of peers");
   if (!answer) return tl::unexpected(answer.error());
-  const Result<const json::array*> peers = Required(*answer, "peers");
+  const Result<const json::array*> peers = RequiredArray(*answer, "peers");
   if (!peers) return tl::unexpected(peers.error());
   if ((*peers)->empty()) return "No peers are configured, so nobody is probed.\n";
   PeerList list;

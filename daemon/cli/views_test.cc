@@ -9,7 +9,10 @@ TEST(PortsTextTest, ShowsOneLineAPortAndTheReasonBelow) {
   const auto text = PortsText(R"({"ports":[
     {"device":"mlx5_0","port":1,"netdev":"eth0","protocol":"roce_v2","link_layer":"ethernet",
      "state":"active","rate_bytes_per_second":12500000000,"gid":"10.77.0.1","gid_index":3,
-     "gid_reason":"the first RoCE v2 GID of a routable address","pfc_priorities":[3]},
+     "gid_reason":"the first RoCE v2 GID of a routable address","pfc_priorities":[3,4],
+     "rates":{"retransmits_per_second":0,"discards_per_second":12.5,"priorities":[
+      {"priority":3,"rx_pause_ratio":0.1234,"tx_pause_ratio":0.0009},
+      {"priority":4,"rx_pause_ratio":null,"tx_pause_ratio":1}]}},
     {"device":"mlx5_11","port":2,"netdev":null,"protocol":"infiniband","link_layer":"infiniband",
      "state":"down","rate_bytes_per_second":null,"gid":null,"gid_index":null,
      "gid_reason":"the port is down, so that no GID of it can be used; bring the link up, or exclude the device in the configuration","pfc_priorities":[]},
@@ -17,13 +20,15 @@ TEST(PortsTextTest, ShowsOneLineAPortAndTheReasonBelow) {
      "present":false,"gid_reason":null}]})");
   ASSERT_TRUE(text.has_value()) << text.error().Text();
   EXPECT_EQ(*text,
-            "PORT       NETDEV  PROTOCOL    STATE       RATE  GID (INDEX)\n"
-            "mlx5_0/1   eth0    roce_v2     active  100 Gb/s  10.77.0.1 (3)\n"
-            "    the first RoCE v2 GID of a routable address\n"
-            "mlx5_11/2  -       infiniband  down           -  -\n"
+            "PORT       NETDEV  PROTOCOL    STATE       RATE  PFC  GID (INDEX)\n"
+            "mlx5_0/1   eth0    roce_v2     active  100 Gb/s  3,4  10.77.0.1 (3)\n"
+            "    the first RoCE v2 GID of a routable address; priority 3 paused by the peer\n"
+            "    12.3 % of the time; priority 4 pausing the peer 100 % of the time; 12.5\n"
+            "    discards a second\n"
+            "mlx5_11/2  -       infiniband  down           -  off  -\n"
             "    the port is down, so that no GID of it can be used; bring the link up, or\n"
             "    exclude the device in the configuration\n"
-            "rxe0/1     eth1    roce_v2     active         -  -\n"
+            "rxe0/1     eth1    roce_v2     active         -  -    -\n"
             "    the device is being removed from this host\n");
 }
 
@@ -100,8 +105,8 @@ TEST(ViewsTest, FieldsOfAWrongTypeAreUnknown) {
   EXPECT_EQ(PortsText(R"({"ports":[{"device":7,"port":"x","netdev":{},"protocol":[],"state":null,
                           "rate_bytes_per_second":"fast","gid":1,"gid_index":-1}, 5, null]})")
                 .value(),
-            "PORT  NETDEV  PROTOCOL  STATE  RATE  GID (INDEX)\n"
-            "-     -       -         -         -  -\n");
+            "PORT  NETDEV  PROTOCOL  STATE  RATE  PFC  GID (INDEX)\n"
+            "-     -       -         -         -  -    -\n");
 }
 
 TEST(ViewsTest, ANameCannotCommandTheTerminal) {

@@ -281,6 +281,13 @@ std::vector<Finding> Engine::Report() {
   return changed;
 }
 
+std::vector<PortRates> Engine::Rates(Time now) const {
+  std::vector<PortRates> rates;
+  rates.reserve(ports_.size());
+  for (const auto& [name, port] : ports_) rates.push_back(RatesOf(port->history, now));
+  return rates;
+}
+
 std::vector<PortName> Engine::FastPorts(Time now) const {
   std::vector<PortName> fast;
   for (const auto& [name, port] : ports_) {

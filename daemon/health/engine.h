@@ -24,6 +24,7 @@
 #include "config/health_settings.h"
 #include "daemon/health/detectors.h"
 #include "daemon/health/finding.h"
+#include "daemon/health/rates.h"
 #include "daemon/health/state_machine.h"
 
 namespace rdmapulse::health {
@@ -51,6 +52,9 @@ class Engine {
 
   // Suspect, active and clearing ones, as they were at the last Evaluate.
   std::vector<Finding> Findings();
+
+  // Of every port, by name.
+  std::vector<PortRates> Rates(Time now) const;
 
   // Something smells: these ports should be sampled every 100 ms for now.
   std::vector<PortName> FastPorts(Time now) const;

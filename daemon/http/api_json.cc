@@ -89,6 +89,38 @@ std::string LinkReason(const Snapshot& snapshot, const PortInfo& port) {
   return {};
 }
 
+json::object Rates(const health::PortRates& rates) {
+  json::object object;
+  object["receive_bytes_per_second"] = Number(rates.receive_bytes_per_second);
+  object["transmit_bytes_per_second"] = Number(rates.transmit_bytes_per_second);
+  object["ecn_marked_per_second"] = Number(rates.ecn_marked_per_second);
+  object["cnps_per_second"] = Number(rates.cnps_per_second);
+  object["retransmits_per_second"] = Number(rates.retransmits_per_second);
+  object["discards_per_second"] = Number(rates.discards_per_second);
+  json::array priorities;
+  for (const health::PriorityRates& priority : rates.priorities) {
+    json::object one;
+    one["priority"] = priority.priority;
+    one["receive_bytes_per_second"] = Number(priority.receive_bytes_per_second);
+    one["transmit_bytes_per_second"] = Number(priority.transmit_bytes_per_second);
+    one["rx_pause_ratio"] = Number(priority.rx_pause_ratio);
+    one["tx_pause_ratio"] = Number(priority.tx_pause_ratio);
+    one["discards_per_second"] = Number(priority.discards_per_second);
+    priorities.push_back(std::move(one));
+  }
+  object["priorities"] = std::move(priorities);
+  return object;
+}
+
+// Null: nothing is known of how fast the port counts.
+json::value RatesOf(const Snapshot& snapshot, const std::string& device, std::uint32_t port) {
+  const auto found = std::find_if(snapshot.rates.begin(), snapshot.rates.end(),
+                                  [&device, port](const health::PortRates& rates) {
+                                    return rates.port == health::PortName{device, port};
+                                  });
+  return found == snapshot.rates.end() ? json::value(nullptr) : json::value(Rates(*found));
+}
+
 json::object Port(const Snapshot& snapshot, const DeviceInfo& device, const PortInfo& port,
                   const PortStatus* status) {
   json::object object;
@@ -113,6 +145,7 @@ json::object Port(const Snapshot& snapshot, const DeviceInfo& device, const Port
   object["wires"] = Wires(port);
   object["netdev_mtu_bytes"] = Number(port.netdev_mtu_bytes);
   object["lid"] = Number(port.lid);
+  object["rates"] = RatesOf(snapshot, device.name, port.port);
   object["qps"] = status == nullptr ? json::value(nullptr) : json::value(status->qps);
   return object;
 }

@@ -40,14 +40,14 @@ TEST(ApiJsonTest, PortsOfTheExampleHost) {
      "gid": "10.77.0.1", "gid_index": 1, "gid_reason": "RoCE v2, IPv4, of eth0",
      "pfc_priorities": null, "present": true, "driver": "rxe", "firmware": null, "pci": null,
      "phys_state": "LinkUp", "link_reason": null, "physical_function": null, "wires": [],
-     "netdev_mtu_bytes": 1500, "lid": null, "qps": 2},
+     "netdev_mtu_bytes": 1500, "lid": null, "rates": null, "qps": 2},
     {"device": "mlx5_0", "port": 1, "netdev": null, "protocol": "infiniband",
      "link_layer": "infiniband", "state": "down", "rate_bytes_per_second": null,
      "gid": null, "gid_index": null, "gid_reason": "the port is down",
      "pfc_priorities": null, "present": true, "driver": "mlx5", "firmware": "20.31.1014",
      "pci": "0000:3b:00.0", "phys_state": "Polling", "link_reason": null,
      "physical_function": null, "wires": [], "netdev_mtu_bytes": null, "lid": 17,
-     "qps": 0}]})");
+     "rates": null, "qps": 0}]})");
 }
 
 TEST(ApiJsonTest, APortThatTheTransportDoesNotHaveIsListedStill) {
@@ -62,7 +62,23 @@ TEST(ApiJsonTest, APortThatTheTransportDoesNotHaveIsListedStill) {
      "gid_reason": null, "pfc_priorities": null, "present": false, "driver": null,
      "firmware": null, "pci": null, "phys_state": null, "link_reason": null, "physical_function": null,
      "wires": [], "netdev_mtu_bytes": null, "lid": null,
-     "qps": null}]})");
+     "rates": null, "qps": null}]})");
+}
+
+TEST(ApiJsonTest, RatesAreThePortsOwnAndWhatIsNotCountedIsNull) {
+  Snapshot snapshot;
+  snapshot.devices = {{.name = "mlx5_0", .ports = {{.port = 1}, {.port = 2}}}};
+  health::PortRates rates{.port = {"mlx5_0", 2}, .receive_bytes_per_second = 2.5e9};
+  rates.priorities = {{.priority = 3, .tx_pause_ratio = 0.25}};
+  snapshot.rates = {rates};
+  const auto ports = boost::json::parse(PortsJson(snapshot)).at("ports").as_array();
+  EXPECT_TRUE(ports.at(0).at("rates").is_null());
+  ExpectJson(boost::json::serialize(ports.at(1).at("rates")), R"({
+    "receive_bytes_per_second": 2500000000.0, "transmit_bytes_per_second": null,
+    "ecn_marked_per_second": null, "cnps_per_second": null, "retransmits_per_second": null,
+    "discards_per_second": null, "priorities": [
+      {"priority": 3, "receive_bytes_per_second": null, "transmit_bytes_per_second": null,
+       "rx_pause_ratio": null, "tx_pause_ratio": 0.25, "discards_per_second": null}]})");
 }
 
 TEST(ApiJsonTest, APortOnABondHasThePfcOfAllItsMembersAndTheReasonOfTheOneThatIsDown) {
