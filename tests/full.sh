@@ -1,6 +1,6 @@
 #!/bin/bash
 # What takes too long for every change: all of run.sh, then clang-tidy over the whole tree, an hour of
-# fuzzing, the benchmarks. Same last line.
+# fuzzing, the detectors' scoreboard over some thousand traces, the benchmarks. Same last line.
 #
 #   FUZZ_SECONDS=600 bash tests/full.sh      each fuzz target for that long (default 300)
 set -uo pipefail
@@ -27,6 +27,13 @@ count "$log"
 
 echo "clang-tidy over the whole tree"
 if bazel build --keep_going --config=tidy //...; then
+  passed=$((passed + 1))
+else
+  failed=$((failed + 1))
+fi
+
+echo "the detectors over at least 300 events of each condition (half an hour of two free cores)"
+if bazel run --config=release //tests/traces:score; then
   passed=$((passed + 1))
 else
   failed=$((failed + 1))

@@ -57,7 +57,8 @@ class Clos:
 
 
 class Flow:
-    __slots__ = ("source", "target", "path", "demand", "share", "rate", "marked", "hot")
+    __slots__ = ("source", "target", "path", "demand", "share", "rate", "marked", "hot",
+                 "own")
 
     def __init__(self, source, target, path, demand):
         self.source, self.target, self.path, self.demand = source, target, path, demand
@@ -65,6 +66,18 @@ class Flow:
         self.rate = 0.0
         self.marked = 0.0  # Share of its packets with CE.
         self.hot = False
+        self.own = 1.0  # What the fullest link on its path leaves of it.
+
+
+def fair_shares(offered, carries):
+    """Max-min: ingress -> the factor that it gets of what it offers; the small ones get it all."""
+    left, waiting = carries, sorted(offered.items(), key=lambda item: item[1])
+    factors = {}
+    for number, (ingress, rate) in enumerate(waiting):
+        part = min(rate, left / (len(waiting) - number))
+        factors[ingress] = part / rate if rate > 0 else 1.0
+        left -= part
+    return factors
 
 
 class HostStep:
@@ -116,7 +129,7 @@ class Fabric:
         running = []
         for flow in flows:
             flow.rate = flow.marked = 0.0
-            flow.hot = False
+            flow.hot, flow.own = False, 1.0
             hosts[flow.source].wants |= flow.demand > 0
             stuck = next((i for i, link in enumerate(flow.path) if link in blocked), None)
             if stuck is not None:
@@ -215,7 +228,7 @@ class Fabric:
             carries = capacity.get(link, built[link])
             self.delay[link] *= 0.5
             if offered > 1.0001 * carries:
-                limit[link] = carries / offered
+                limit[link] = fair_shares(self._by_ingress(running, link), carries)
         if self.ecn:
             self._mark_nearly_full(running, load, capacity)
         if limit:
@@ -226,32 +239,52 @@ class Fabric:
         """A link close to what it carries has a queue, and marks, before it is overrun."""
         full = {link for link, offered in enumerate(load)
                 if offered > 0.88 * capacity.get(link, self.clos.capacity[link])}
+        if not full:
+            return
+        sources = {}
         for flow in running:
-            if full and not full.isdisjoint(flow.path[1:]):
+            for link in full.intersection(flow.path[1:]):
+                sources.setdefault(link, set()).add(flow.source)
+        # One sender alone cannot make a queue.
+        queued = {link for link, who in sources.items() if len(who) > 1}
+        for flow in running:
+            if not queued.isdisjoint(flow.path):
                 flow.marked = self.random.uniform(0.01, 0.04)
 
+    @staticmethod
+    def _by_ingress(running, link):
+        """What each link that feeds this one offers to it."""
+        offered = {}
+        for flow in running:
+            if link in flow.path:
+                before = flow.path[flow.path.index(link) - 1]
+                offered[before] = offered.get(before, 0.0) + flow.rate
+        return offered
+
     def _push_back(self, running, limit):
-        """Paused links slow everything they carry; three rounds are enough for four hops."""
+        """A paused link slows everything it carries, whatever its destination."""
         slowed = {}
         for flow in running:
             factor = 1.0
-            for link in reversed(flow.path):
+            for place in range(len(flow.path) - 1, 0, -1):
+                link, before = flow.path[place], flow.path[place - 1]
                 if link in limit:
-                    factor = min(factor, limit[link])
+                    factor = min(factor, limit[link][before])
                     flow.hot = True
-                if factor < 1 and link != flow.path[-1]:
-                    slowed[link] = min(slowed.get(link, 1.0), factor)
+                if factor < 1:
+                    slowed[before] = min(slowed.get(before, 1.0), factor)
+            flow.own = factor
         soft = HOL_HEADROOM if self.ecn else 1.0
         for flow in running:
-            own = min((limit.get(link, 1.0) for link in flow.path), default=1.0)
-            behind = min((slowed.get(link, 1.0) for link in flow.path), default=1.0)
+            behind = min(slowed.get(link, 1.0) for link in flow.path)
             # Without PFC only the hot link's own packets suffer, and those beyond it are dropped.
-            flow.rate *= own if not self.pfc or behind * soft >= 1 else min(own, behind)
-            if own < 1:
-                flow.marked = min(0.9, 0.03 + 0.8 * (1 - own)) if self.ecn else 0.0
-        for link, factor in limit.items():
-            rate = self.clos.capacity[link]
-            self.delay[link] = max(self.delay[link], self.room[link] / rate * (1.2 - factor))
+            flow.rate *= flow.own if not self.pfc or behind * soft >= 1 else min(flow.own, behind)
+            if flow.own < 1 and self.ecn:
+                flow.marked = min(0.9, 0.03 + 0.8 * (1 - flow.own))
+        for link, factors in limit.items():
+            deepest = 1.2 - min(factors.values())
+            self.delay[link] = max(self.delay[link],
+                                   self.room[link] / self.clos.capacity[link] * deepest)
         self.slowed = slowed if self.pfc else {}
 
     def _congestion_control(self, dt, running, limit):
@@ -260,8 +293,7 @@ class Fabric:
         gain = 1 - math.exp(-dt / self.control_seconds)
         for flow in running:
             if self.ecn and flow.hot:
-                worst = min(limit.get(link, 1.0) for link in flow.path)
-                flow.share += (flow.share * worst * self.random.uniform(0.9, 1.06) - flow.share) * gain
+                flow.share += (flow.share * flow.own * self.random.uniform(0.9, 1.06) - flow.share) * gain
             else:
                 flow.share = min(1.0, flow.share * (1 + 0.1 * gain))
 

@@ -60,7 +60,7 @@ class LinkDown(Fault):
     def __init__(self, host, start, end, storm_like=False):
         super().__init__(start, end)
         self.host, self.storm_like = host, storm_like
-        self.counted = False
+        self.counted = self.down = self.took_off = False
 
     def before(self, world, now, dt, capacity):
         links = (world.clos.up(self.host), world.clos.down(self.host))
@@ -75,13 +75,17 @@ class LinkDown(Fault):
                 world.fabric.release(link, self.end)
         if self.share(now, dt) > 0.5:
             world.traffic.off.add(self.host)
-        else:
+            self.took_off = True
+        elif self.took_off:
             world.traffic.off.discard(self.host)
+            self.took_off = False
 
     def after(self, world, now, dt, hosts):
         end_of_step = now + dt
         down = self.start <= end_of_step < self.end
-        world.port_up[self.host] = 0 if down else 1
+        if down != self.down:
+            self.down = down
+            world.port_up[self.host] = 0 if down else 1
         state = hosts[self.host]
         if self.share(now, dt):
             state.tx *= 1 - self.share(now, dt)

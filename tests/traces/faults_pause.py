@@ -80,6 +80,7 @@ class Cycle(Fault):
     def __init__(self, links, start, end, cuts=None):
         super().__init__(start, end)
         self.links, self.cuts = links, cuts
+        self.dropped = set()  # Hosts whose packets a cut dropped while they could not send.
 
     def locked(self, now, dt):
         """The share of the step in which nothing moves, and whether a cut falls into it."""
@@ -105,15 +106,15 @@ class Cycle(Fault):
                 world.fabric.release(link, self.end)
 
     def after(self, world, now, dt, hosts):
+        """The watchdog drops what the buffers hold: gaps are seen when packets flow again."""
         _, cut = self.locked(now, dt)
-        if not cut:
-            return
-        # The watchdog dropped what the buffers held: everybody who had sent through them notices.
         for host, state in enumerate(hosts):
-            if state.rx_held:
+            if cut and state.rx_held:
+                self.dropped.add(host)
+            elif host in self.dropped and not state.rx_held:
+                self.dropped.discard(host)
                 state.add("packet_sequence_error", 1 + poisson(world.random, 20))
                 state.add("retransmit_timeout", 1 + poisson(world.random, 4))
-            elif state.wants:
                 state.add("out_of_sequence", poisson(world.random, 15))
 
 

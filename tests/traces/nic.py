@@ -70,8 +70,10 @@ class PauseShape:
             return 0.0, 0.0
         if held:
             return max(1.0, paused / self.refresh), 0.0
-        # Too short a cycle would need more bytes than the port sends between the pauses.
-        cycles = max(1.0, (1 - duty) * seconds * rate / self.cycle_bytes)
+        # What the port sends between two pauses bounds their number, and so does what has to drain
+        # before an XON.
+        cycles = max(1.0, min((1 - duty) * seconds * rate / self.cycle_bytes,
+                              paused * rate / (0.5 * self.cycle_bytes)))
         each = paused / cycles
         frames = 1 + int(each / self.refresh) + (1 if self.xon_frames else 0)
         return cycles * frames, cycles

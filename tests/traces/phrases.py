@@ -109,7 +109,8 @@ class Judge:
                     any(verdict.condition in group and verdict.start >= self.start - EARLY
                         for group in self.groups):
                 self.result.right.append(verdict)
-            elif verdict.condition in self.may or self._aftermath(verdict):
+            elif verdict.condition in self.may or self._aftermath(verdict) or \
+                    (verdict.explained and verdict.at_least("major") is None):
                 self.result.allowed.append(verdict)
             elif verdict.at_least("warning") is not None:
                 self.result.wrong.append(verdict)

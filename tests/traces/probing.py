@@ -85,7 +85,7 @@ class Prober:
             rtt += self.random.expovariate(1 / 40e-6)
         if not stream.control:
             queued = sum(fabric.delay[link] for link in path)
-            rtt += queued * self.random.uniform(0.3, 1.1)
+            rtt += (1e-3 if self.style.plain else 1.0) * queued * self.random.uniform(0.3, 1.1)
         return rtt
 
     def finished(self, world):

@@ -147,7 +147,9 @@ def link_flap(random):
     return world, fault(
         "host link flap", f"{name} loses carrier {len(flaps)} times", {"host": name}, flaps[0][0],
         flaps[-1][1], "link_flap", name,
-        [*NO_PAUSE_VERDICT, event("link_flap", name, 2.2, span=(flaps[1][1], world.seconds)),
+        # The second loss of carrier shows it, its return at the latest.
+        [*NO_PAUSE_VERDICT, event("link_flap", name, flaps[1][1] - flaps[1][0] + 2.2,
+                                  span=(flaps[1][0], world.seconds)),
          *[event("link_down", name, 2.2, span=span) for span in flaps[:1]],
          "link down nowhere else", "may be peer_down, path_loss, lossless_loss"])
 

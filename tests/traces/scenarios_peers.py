@@ -6,7 +6,9 @@ from faults_peers import (AgentRestart, Gauge, Overloaded, PeerDown, SelfStarved
 from truth import event, fault, healthy
 from world import World
 
-ECHO = {"kinds": ("write0", "read", "echo"), "interval": 1.0, "control": True}
+# A row for every probe that falls due, outstanding ones or not: sessions are seen with them alone.
+PLAIN = {"interval": 1.0, "control": True, "skips": False}
+ECHO = {"kinds": ("write0", "read", "echo"), **PLAIN}
 
 
 def _world(random, **kwargs):
@@ -22,7 +24,7 @@ def _about(world, conditions, peer, within, span=None):
 
 def peer_down(random):
     """21: a host is powered off."""
-    world = _world(random, probes={"control": True, "interval": 1.0})
+    world = _world(random, probes=PLAIN)
     start, peer = world.some_time(), world.some_host()
     end = world.seconds if random.random() < 0.7 else start + random.uniform(20, 30)
     world.add(PeerDown(peer, start, end))
@@ -59,7 +61,7 @@ def agent_stopped(random):
 
 def rolling_restart(random):
     """23: agents start again, one after the other."""
-    world = _world(random, probes={"interval": 1.0, "control": True})
+    world = _world(random, probes=PLAIN)
     at, away = 20.0, random.uniform(0.5, 3.0)
     restarts = []
     for peer in range(world.clos.count):
@@ -78,7 +80,7 @@ def rolling_restart(random):
 
 def self_starved(random):
     """24: our own host stalls: every answer seems late, none is."""
-    world = _world(random, probes={"interval": 1.0})
+    world = _world(random, probes=PLAIN)
     start, host = world.some_time(), world.some_host()
     world.add(SelfStarved(host, start, world.seconds, 10 ** random.uniform(-0.9, 0.2)))
     world.run()
@@ -88,7 +90,7 @@ def self_starved(random):
 
 def maintenance(random):
     """A host under maintenance loses its link and comes back: nobody is to be woken by it."""
-    world = _world(random, probes={"interval": 1.0})
+    world = _world(random, probes=PLAIN)
     start, host = world.some_time(), world.some_host()
     end = start + random.uniform(15, 40)
     world.add(Gauge("maintenance", host, start - 2, end + 10, 1, 0))

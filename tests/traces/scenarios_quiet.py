@@ -94,7 +94,7 @@ def pauses_without_duration(random):
     world = World(random, plain=False, driver="irdma", rate=random.choice((10, 25, 100)))
     world.add(BriefPauses(world, random.uniform(0.003, 0.02)))
     world.run()
-    return world, healthy("pause frames without durations")
+    return world, healthy("pause frames without durations", ["may be congestion"])
 
 
 def pause_before_poll(random):
@@ -110,7 +110,11 @@ def adaptive_routing(random):
     world = World(random, plain=False, driver=random.choice(("mlx5", "bnxt")))
     world.add(Reordering(0, world.seconds, random.uniform(0.002, 0.02)))
     world.run()
-    return world, healthy("adaptive routing with out-of-order placement")
+    # One host's gaps alone do not tell placement from loss: that is the operator's to say, and a
+    # replay has no way to hear it yet.
+    truth = healthy("adaptive routing with out-of-order placement")
+    truth["expected_findings"] = [*NO_PAUSE_VERDICT, "may be lossless_loss"]
+    return world, truth
 
 
 def flap_with_storm_counters(random):
@@ -163,10 +167,12 @@ class BriefPauses(Fault):
         self.duty = duty
 
     def after(self, world, now, dt, hosts):
+        # Nobody is paused who does not send, and nobody pauses who does not receive.
         for state in hosts:
-            if world.random.random() < 0.2:
+            sends, receives = state.tx / world.rate, state.rx / world.rate
+            if world.random.random() < sends:
                 state.rx_duty = max(state.rx_duty, world.random.uniform(0, self.duty))
-            if world.random.random() < 0.05:
+            if world.random.random() < 0.3 * receives:
                 state.tx_duty = max(state.tx_duty, world.random.uniform(0, self.duty / 2))
 
 

@@ -34,9 +34,11 @@ class Traffic:
         self.extra.append(flow)
         return flow
 
-    def _flow(self, source, target, share):
-        path = self.clos.path(source, target, self.random.randrange(64))
-        return Flow(source, target, path, share * self.clos.rate)
+    def _flows(self, source, target, share):
+        """Many connections between two hosts: every spine carries its part."""
+        first = self.random.randrange(64)
+        paths = sorted({self.clos.path(source, target, first + i) for i in range(self.clos.spines)})
+        return [Flow(source, target, path, share * self.clos.rate / len(paths)) for path in paths]
 
     def _poisson(self, dt):
         """Open loop: each host sends to one to three others and changes its mind every few seconds."""
@@ -48,17 +50,30 @@ class Traffic:
             change = min(1.0, dt / 1.5)
         else:
             change = min(1.0, dt / 6)
-        self.flows = []
+        self.flows, changed = [], False
         for host in hosts:
             if host in keep and self.random.random() > change:
                 self.flows += keep[host]
                 continue
+            changed = True
             total = min(0.97, self.load * self.random.choice((0.05, 0.6, 1.0, 1.4, 2.0)))
             targets = self.random.sample([h for h in hosts if h != host],
                                          min(len(hosts) - 1, self.random.choice((1, 2, 3))))
             parts = [self.random.uniform(0.2, 1.0) for _ in targets]
-            self.flows += [self._flow(host, target, total * part / sum(parts))
-                           for target, part in zip(targets, parts)]
+            for target, part in zip(targets, parts):
+                self.flows += self._flows(host, target, total * part / sum(parts))
+        if changed and self.random.random() < 0.95:
+            self._fit()
+
+    def _fit(self):
+        """Applications that share a receiver slow each other down soon; a few overruns stay."""
+        offered = {}
+        for flow in self.flows:
+            offered[flow.target] = offered.get(flow.target, 0.0) + flow.demand
+        for flow in self.flows:
+            over = offered[flow.target] / (0.85 * self.clos.rate)
+            if over > 1:
+                flow.demand /= over
 
     def _rounds(self, now):
         """A collective: all send at once, each to the host `shift` further on, then all compute."""
@@ -72,6 +87,6 @@ class Traffic:
         if self.sending and len(hosts) > 1:
             self.shift = self.shift % (len(hosts) - 1) + 1
             # The sum of the shifts' permutations never piles onto one receiver.
-            self.flows = [self._flow(host, hosts[(i + self.shift) % len(hosts)],
-                                     self.load * self.random.uniform(0.9, 1.0))
-                          for i, host in enumerate(hosts)]
+            for i, host in enumerate(hosts):
+                self.flows += self._flows(host, hosts[(i + self.shift) % len(hosts)],
+                                          self.load * self.random.uniform(0.9, 1.0))

@@ -25,7 +25,7 @@ class Verdict:
     end: float = None  # None: still firing when the trace ended.
     last_active: float = None  # When it began to clear; None: never.
     raised: list = field(default_factory=list)  # (time, severity), the first included.
-    changes: int = 1  # Of the firing state, 1 for its beginning.
+    explained: bool = False  # By another finding at that host, from the beginning on.
 
     def at_least(self, severity):
         """When it reached that severity; None if it never did."""
@@ -48,7 +48,8 @@ def verdicts_of(transitions):
         if line["state"] == "active":
             if current is None:
                 current = Verdict(line["condition"], line["host"], line.get("peer"), time,
-                                  line["severity"], line["confidence"])
+                                  line["severity"], line["confidence"],
+                                  explained=line.get("explained_by") is not None)
                 firing[key] = current
                 found.append(current)
             current.raised.append((time, line["severity"]))

@@ -61,7 +61,7 @@ class World:
                                  random.choice(("mlx5", "mlx5", "mlx5", "bnxt", "irdma")))
         # A scaled simulator fills a buffer in a second or more, a real fabric in milliseconds.
         self.fabric = Fabric(self.clos, random, random.random() < 0.7 if ecn is None else ecn, pfc,
-                             (0.05, 2.0) if self.plain else (0.0005, 0.05),
+                             (0.05, 2.0) if self.plain else (0.00003, 0.002),
                              random.uniform(0.5, 4.0) if self.plain else random.uniform(0.01, 0.3),
                              acks_in_class=not self.plain)
         self.traffic = Traffic(self.clos, random, random.uniform(0.15, 0.45) if load is None else load,
@@ -162,6 +162,8 @@ class World:
             use = state.rx / self.rate
             if self.fabric.ecn and self.random.random() < use:
                 share = min(0.12, self.random.lognormvariate(-6, 1.6) * (1 + 4 * use))
+                # A permutation meets itself only where a round begins.
+                share *= 0.1 if self.traffic.pattern == "rounds" else 1.0
                 state.marked += state.rx * share
                 state.handled += state.tx * share * self.random.random()
             if self.fabric.pfc and not state.rx_duty and self.random.random() < 0.02 * use:
