@@ -43,10 +43,11 @@ class Storm(Fault):
         pausing = max(0.0, min(self.pauses_until(), now + dt) - max(self.start, now)) / dt
         if pausing > 0:
             state.tx_duty, state.tx_held = pausing * self.duty, True
+            if not self.sends_on:  # What sends nothing gets no acknowledgement.
+                state.tx *= 1 - pausing
+                state.rx *= 1 - pausing
             # A gap between two pauses lets a little through.
             state.rx += (1 - self.duty) * pausing * world.rate * world.random.uniform(0.2, 0.9)
-            if not self.sends_on:
-                state.tx *= 1 - pausing
             self._events(state, now + dt)
         if self.share(now, dt) and now >= self.blocks_until:
             self._drops(world, dt, state, hosts)
