@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "config/health_settings.h"
+
 namespace rdmapulse::config {
 
 using std::chrono::milliseconds;
@@ -116,6 +118,7 @@ struct GidChoice {
 
 struct Expect {
   bool ecn = true;
+  bool out_of_order = false;          // packets that come out of order are placed, not dropped
   std::uint32_t expected_agents = 0;  // 0: not exported
   bool operator==(const Expect&) const = default;
 };
@@ -142,8 +145,18 @@ struct Config {
   GidChoice gid;
   Expect expect;
   bool maintenance = false;
+  HealthSettings health;
   Recorder recorder;
   bool operator==(const Config&) const = default;
 };
+
+// What the detectors go by: `health`, and what other keys say of the fabric and the probes.
+inline HealthSettings DetectorSettings(const Config& config) {
+  HealthSettings settings = config.health;
+  settings.expect_ecn = config.expect.ecn;
+  settings.expect_out_of_order = config.expect.out_of_order;
+  settings.probe_deadline = config.classes.lossless.deadline;
+  return settings;
+}
 
 }  // namespace rdmapulse::config

@@ -17,6 +17,7 @@ struct StormSettings {
   double duty = 0.90;           // over 2 s
   double piece_duty = 0.80;     // each 500 ms of them
   double full_duty = 0.99;      // over 1 s
+  double sure_duty = 0.96;      // over 2 s: what still comes in is no progress
   double rx_line_share = 0.10;  // receives less: what only leaks in
   double clear_duty = 0.30;     // over 5 s
   milliseconds event_hold{30'000};
@@ -65,7 +66,7 @@ struct CongestionSettings {
   double major_rx_line_share = 0.90;
   double suspect_duty = 0.05;
   double duty = 0.20;  // healthy collectives were seen to be paused for a sixth of the time
-  double major_duty = 0.30;
+  double major_duty = 0.50;
   double rtt_factor = 2.0;  // of its own baseline
   milliseconds confirm{60'000};
   double clear_ce_ratio = 0.003;
@@ -88,7 +89,6 @@ struct LossSettings {
   double critical_ratio = 1e-4;
   std::uint32_t events = 3;  // fewer in one bin of 10 s are not judged
   std::uint32_t bins = 3;    // of the last 6
-  std::uint32_t clear_bins = 12;
   double iwarp_warning_ratio = 1e-4;
   double iwarp_major_ratio = 1e-3;
   double iwarp_critical_ratio = 1e-2;

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "config/health_keys.h"
 #include "config/wording.h"
 
 namespace rdmapulse::config {
@@ -23,11 +24,6 @@ constexpr DurationBounds kDeadline = {milliseconds(1), milliseconds(10'000)};
 constexpr std::array<std::string_view, 3> kMad = {"none", "port", "switch"};
 constexpr std::array<std::string_view, 3> kFamilies = {"any", "ipv4", "ipv6"};
 constexpr std::array<std::string_view, 2> kRails = {"aligned", "full"};
-
-struct Key {
-  std::string_view path;  // "classes.lossless.dscp"
-  void (*read)(const Value& value, Config& config);
-};
 
 struct PeerKey {
   std::string_view name;  // "address"
@@ -90,17 +86,9 @@ void ReadRetryCnt(const Value& value, Class& out) {
 }
 void ReadOps(const Value& value, Class& out) { Read(value, out.ops); }
 
-// Thresholds are not settable yet: whatever stands there is said to have no effect.
-void ReadHealth(const Value& value, Config& /*config*/) {
-  ForEachEntry(value, "{}", [](const std::string& /*name*/, const Value& entry) {
-    entry.report.Warn(entry.key,
-                      "the detectors' thresholds cannot be set in this version; ignored");
-  });
-}
-
 constexpr Bounds kProbesPerSecond = {1, 1'000'000, "a rate that a NIC can be asked for"};
 
-constexpr auto kKeys = std::to_array<Key>({
+constexpr auto kOwnKeys = std::to_array<Key>({
     {"host.name", [](const Value& v, Config& c) { Read(v, c.host.name); }},
     {"host.labels", [](const Value& v, Config& c) { Read(v, c.host.labels); }},
     {"http.listen", [](const Value& v, Config& c) { Read(v, c.http.listen); }},
@@ -163,21 +151,33 @@ constexpr auto kKeys = std::to_array<Key>({
         Config& c) { Read(v, kProbesPerSecond, c.budget.probes_per_second_per_nic); }},
     {"gid.family", [](const Value& v, Config& c) { ReadChoice(v, kFamilies, c.gid.family); }},
     {"expect.ecn", [](const Value& v, Config& c) { Read(v, c.expect.ecn); }},
+    {"expect.out_of_order", [](const Value& v, Config& c) { Read(v, c.expect.out_of_order); }},
     {"expect.expected_agents",
      [](const Value& v,
         Config&
             c) { Read(v, Bounds{0, 10'000'000, "a number of agents"}, c.expect.expected_agents); }},
     {"maintenance", [](const Value& v, Config& c) { Read(v, c.maintenance); }},
-    {"health", ReadHealth},
     {"recorder.dir", [](const Value& v, Config& c) { Read(v, c.recorder.dir); }},
     {"recorder.max_bytes", [](const Value& v, Config& c) { ReadBytes(v, c.recorder.max_bytes); }},
 });
+
+// Those of every section, as the file and its documentation list them.
+const std::vector<Key>& AllKeys() {
+  static const std::vector<Key> keys = [] {
+    std::vector<Key> all(kOwnKeys.begin(), kOwnKeys.end());
+    const auto recorder = std::find_if(
+        all.begin(), all.end(), [](const Key& key) { return key.path.starts_with("recorder."); });
+    all.insert(recorder, HealthKeys().begin(), HealthKeys().end());
+    return all;
+  }();
+  return keys;
+}
 
 // The keys or sections directly inside the section `path` ("" is the whole file), each once:
 // "classes" → "lossless", "control". Empty: there is no such section.
 std::vector<std::string_view> NamesIn(std::string_view path) {
   std::vector<std::string_view> names;
-  for (const Key& key : kKeys) {
+  for (const Key& key : AllKeys()) {
     std::string_view rest = key.path;
     if (!path.empty()) {
       if (!rest.starts_with(path) || rest.substr(path.size(), 1) != ".") continue;
@@ -191,7 +191,7 @@ std::vector<std::string_view> NamesIn(std::string_view path) {
 
 // Where else a key of this name exists: "dscp" → "classes.lossless.dscp". Empty: nowhere.
 std::string_view Elsewhere(std::string_view name) {
-  for (const Key& key : kKeys) {
+  for (const Key& key : AllKeys()) {
     const std::size_t dot = key.path.rfind('.');
     if (dot != key.path.npos && key.path.substr(dot + 1) == name) return key.path;
   }
@@ -200,7 +200,7 @@ std::string_view Elsewhere(std::string_view name) {
 
 void ReportUnknown(const Value& entry, std::string_view name, std::string_view section) {
   const std::vector<std::string_view> names = NamesIn(section);
-  for (const Key& key : kKeys) {
+  for (const Key& key : AllKeys()) {
     if (key.path != name) continue;
     return entry.Error("unknown key; sections are nested here: write the last word of " +
                        std::string(name) + " inside its section");
@@ -216,7 +216,7 @@ void ReportUnknown(const Value& entry, std::string_view name, std::string_view s
 
 std::vector<std::string> KnownKeys() {
   std::vector<std::string> keys;
-  for (const Key& key : kKeys) {
+  for (const Key& key : AllKeys()) {
     keys.emplace_back(key.path);
     if (key.path != "peers") continue;
     for (const PeerKey& peer_key : kPeerKeys)
@@ -230,9 +230,9 @@ void ReadSection(const Value& section, Config& config) {
   const std::vector<std::string_view> names = NamesIn(section.key);
   const std::string example = "{" + std::string(names.front()) + ": …}";
   ForEachEntry(section, example, [&section, &config](const std::string& name, const Value& entry) {
-    const auto row = std::find_if(kKeys.begin(), kKeys.end(),
+    const auto row = std::find_if(AllKeys().begin(), AllKeys().end(),
                                   [&entry](const Key& key) { return key.path == entry.key; });
-    if (row != kKeys.end()) return row->read(entry, config);
+    if (row != AllKeys().end()) return row->read(entry, config);
     if (!NamesIn(entry.key).empty()) return ReadSection(entry, config);
     ReportUnknown(entry, name, section.key);
   });

@@ -89,14 +89,6 @@ TEST(LimitsTest, ProblemsPastTheLimitAreCounted) {
   EXPECT_EQ(Problems(yaml).back(), "f:101:1: this and further problems, 2 in all, are not listed");
 }
 
-// Warnings must not push an error out of sight.
-TEST(LimitsTest, ErrorPastTheLimitKeepsTheFileFromBeingUsed) {
-  std::string yaml = "health:\n";
-  for (int i = 0; i < 101; ++i) yaml += "  x" + std::to_string(i) + ": 1\n";
-  EXPECT_TRUE(Load(yaml).Usable());
-  EXPECT_FALSE(Load(yaml + "unknown: 1\n").Usable());
-}
-
 TEST(LimitsTest, BytesThatAreNoTextHaveTheirPlace) {
   EXPECT_THAT(Problems(std::string("a: 1\nb: \0\n", 10)),
               ElementsAre(HasSubstr("f:2:4: a control character (\\x00) does not belong")));

@@ -58,6 +58,7 @@ Changes Diff(const Config& before, const Config& after) {
   changes.api_allow = before.http.api_allow != after.http.api_allow;
   changes.expect = before.expect != after.expect;
   changes.maintenance = before.maintenance != after.maintenance;
+  changes.health = before.health != after.health;
 
   const auto restart = [&changes](const std::string& old, const std::string& now,
                                   std::string_view key) {

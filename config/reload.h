@@ -34,6 +34,7 @@ struct Changes {
   bool api_allow = false;
   bool expect = false;
   bool maintenance = false;
+  bool health = false;
 
   // Key paths whose new value is not taken until the daemon is restarted.
   std::vector<std::string> needs_restart;

@@ -250,14 +250,30 @@ TEST(ValidateUnavailableTest, TlsAndDiscoveryAreErrors) {
 }
 
 TEST(ValidateUnavailableTest, TheRestIsAWarning) {
-  for (const std::string yaml :
-       {"selection: {tor_mesh: false}", "selection: {sampled: 4}", "recorder: {dir: /tmp}",
-        "recorder: {max_bytes: 1GB}", "health: {rx_duty: 0.1}"}) {
+  for (const std::string yaml : {"selection: {tor_mesh: false}", "selection: {sampled: 4}",
+                                 "recorder: {dir: /tmp}", "recorder: {max_bytes: 1GB}"}) {
     const LoadResult loaded = Load(yaml);
     EXPECT_TRUE(loaded.Usable()) << yaml;
     ASSERT_EQ(loaded.problems.size(), 1U) << yaml;
     EXPECT_TRUE(loaded.problems[0].warning) << yaml;
   }
+}
+
+TEST(ValidateHealthTest, SharesAreAboveNothingAndAtMostTheWhole) {
+  EXPECT_TRUE(Load("health: {storm: {duty: 1}}").Usable());
+  EXPECT_TRUE(Load("health: {loss: {warning_ratio: 1e-9}}").Usable());
+  for (const std::string value : {"0", "1.01", "-0.5", "nan", "'0.5'", "x", "[1]"}) {
+    EXPECT_FALSE(Load("health: {storm: {duty: " + value + "}}").Usable()) << value;
+  }
+}
+
+TEST(ValidateHealthTest, ThresholdsArriveAndUnknownOnesAreErrors) {
+  const LoadResult loaded = Load("health: {dwell: 3s, link: {flaps_long: 4}}");
+  HealthSettings expected;
+  expected.dwell = std::chrono::seconds(3);
+  expected.link.flaps_long = 4;
+  EXPECT_EQ(loaded.config.health, expected);
+  EXPECT_FALSE(Load("health: {rx_duty: 0.1}").Usable());
 }
 
 TEST(ValidateUnavailableTest, RecorderIsCheckedAllTheSame) {

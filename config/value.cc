@@ -80,6 +80,21 @@ std::optional<std::uint32_t> ReadNumber(const Value& value, const Bounds& bounds
   return number;
 }
 
+void Read(const Value& value, const NumberBounds& bounds, double& out) {
+  const auto text = ScalarText(value, "a number");
+  if (!text) return;
+  double number = 0;
+  const char* const end = text->data() + text->size();
+  const auto parsed = std::from_chars(text->data(), end, number);
+  const bool is_number = value.node.plain && parsed.ec == std::errc() && parsed.ptr == end;
+  // NaN is neither below nor above.
+  if (is_number && number >= bounds.min && number <= bounds.max) {
+    out = number;
+    return;
+  }
+  value.Error(Shown(*text) + " is not " + std::string(bounds.noun));
+}
+
 void Read(const Value& value, bool& out) {
   const auto text = ScalarText(value, "true or false");
   if (!text) return;

@@ -38,6 +38,13 @@ struct DurationBounds {
   std::chrono::milliseconds max;
 };
 
+// A number with or without a fraction: 0.9, 1e-7, 5.
+struct NumberBounds {
+  double min = 0;
+  double max = 0;
+  std::string_view noun;
+};
+
 std::optional<std::uint32_t> ReadNumber(const Value& value, const Bounds& bounds);
 
 template <typename Number>
@@ -45,6 +52,7 @@ void Read(const Value& value, const Bounds& bounds, Number& out) {
   if (const auto number = ReadNumber(value, bounds)) out = static_cast<Number>(*number);
 }
 
+void Read(const Value& value, const NumberBounds& bounds, double& out);
 void Read(const Value& value, bool& out);
 void Read(const Value& value, std::string& out);
 void Read(const Value& value, const DurationBounds& bounds, std::chrono::milliseconds& out);

@@ -100,6 +100,10 @@ void Declare(CLI::App& app, Options& options) {
                    "Holds hosts.csv[.gz] and probes.csv[.gz], or moments t0/, t1/, …")
       ->type_name("")
       ->required();
+  replay
+      ->add_option("--config", options.replay.config,
+                   "Take thresholds and expectations from this configuration of the daemon")
+      ->type_name("FILE");
   replay->add_flag("--json", options.replay.json, "Print one JSON object a transition");
 
   AddDaemonOptions(

@@ -30,7 +30,8 @@ struct ScrapeCommand {
 };
 
 struct ReplayCommand {
-  std::string folder;  // a trace (design.md 5.3)
+  std::string folder = {};                 // a trace (design.md 5.3)
+  std::optional<std::string> config = {};  // whose thresholds hold; none: the defaults
   bool json = false;
 
   bool operator==(const ReplayCommand&) const = default;

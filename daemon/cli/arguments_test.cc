@@ -32,6 +32,9 @@ TEST(ArgumentsTest, EveryCommandHasItsDefaults) {
 
 TEST(ArgumentsTest, EveryOptionArrives) {
   EXPECT_EQ(Parse({"scrape", "--root", "/x"}), Command(ScrapeCommand{"/x"}));
+  EXPECT_EQ(Parse({"replay", "/t"}), Command(ReplayCommand{.folder = "/t"}));
+  EXPECT_EQ(Parse({"replay", "/t", "--json", "--config", "/c"}),
+            Command(ReplayCommand{"/t", "/c", true}));
   EXPECT_EQ(Parse({"ports", "--json", "--socket", "/s"}), Command(PortsCommand{{"/s", true}}));
   EXPECT_EQ(Parse({"peers", "--socket=/s", "--json"}), Command(PeersCommand{{"/s", true}}));
   EXPECT_EQ(Parse({"status", "--maintenance", "on"}), Command(StatusCommand{.maintenance = true}));
@@ -44,7 +47,7 @@ TEST(ArgumentsTest, EveryOptionArrives) {
 }
 
 TEST(ArgumentsTest, HelpAndVersionAreForEveryCommand) {
-  for (const char* const name : {"scrape", "ports", "peers", "status", "probe"}) {
+  for (const char* const name : {"scrape", "replay", "ports", "peers", "status", "probe"}) {
     EXPECT_EQ(Parse({name, "--version"}), Command(Finished{0, "rdmapulse 0.1.0\n", ""})) << name;
     const Command help = Parse({name, "--help"});
     EXPECT_EQ(std::get<Finished>(help).exit_code, 0) << name;

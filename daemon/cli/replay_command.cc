@@ -3,7 +3,8 @@
 #include <string>
 #include <utility>
 
-#include "config/health_settings.h"
+#include "config/config.h"
+#include "config/load.h"
 #include "daemon/cli/commands.h"
 #include "daemon/cli/output.h"
 #include "daemon/cli/recorded_moments.h"
@@ -24,10 +25,25 @@ Result<health::trace::Replayed> Replay(const std::string& folder,
       std::move(recorded->warnings)};
 }
 
+Result<config::HealthSettings> Settings(const ReplayCommand& command) {
+  if (!command.config) return config::DetectorSettings({});
+  const Result<std::string> text = config::ReadFile(*command.config);
+  if (!text) return tl::unexpected(text.error());
+  const config::LoadResult loaded = config::Load(*text);
+  if (loaded.Usable()) return config::DetectorSettings(loaded.config);
+  std::string all = "the configuration is not usable";
+  for (const config::Problem& problem : loaded.problems) {
+    if (!problem.warning) all += "\n" + config::Format(problem, *command.config);
+  }
+  return Fail({all});
+}
+
 }  // namespace
 
 Result<int> Run(const ReplayCommand& command) {
-  const auto replayed = Replay(command.folder, {});
+  const auto settings = Settings(command);
+  if (!settings) return tl::unexpected(settings.error());
+  const auto replayed = Replay(command.folder, *settings);
   if (!replayed) return tl::unexpected(replayed.error());
   for (const std::string& warning : replayed->warnings) {
     std::fprintf(stderr, "rdmapulse replay: %s\n", warning.c_str());

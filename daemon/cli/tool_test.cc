@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <csignal>
@@ -292,6 +293,56 @@ TEST_F(ScrapeTest, BadInputIsExitCode2) {
             (Outcome{2, "",
                      "rdmapulse: reading " + TopFolder() +
                          ": it holds several hosts: h1, h2; name one of them\n"}));
+}
+
+// The same folder holds a trace.
+using ReplayTest = ScrapeTest;
+
+std::string StormTrace() {
+  std::string rows =
+      "time_us,host,port_up,port_rate_bytes_per_second,pfc_tx_pause_duration_us,"
+      "prio_tx_bytes,prio_rx_bytes\n";
+  for (int i = 0; i <= 40; ++i) {
+    rows += std::to_string(i * 1'000'000) + ",h1,1,12500000000," +
+            std::to_string(std::max(0, i - 20) * 1'000'000) + "," + std::to_string(i * 10'000'000) +
+            "," + std::to_string(std::min(20, i) * 100'000'000) + "\n";
+  }
+  return rows;
+}
+
+TEST_F(ReplayTest, FindsAStormByDefaultAndAsConfigured) {
+  File("hosts.csv", StormTrace());
+  const Outcome found = Process({"replay", TopFolder()}).Wait();
+  EXPECT_EQ(found.exit_code, 0);
+  EXPECT_EQ(found.error, "");
+  EXPECT_NE(found.output.find("h1 storm_source active critical priority 3"), std::string::npos)
+      << found.output;
+  const Outcome json = Process({"replay", TopFolder(), "--json"}).Wait();
+  EXPECT_NE(json.output.find(R"("condition":"storm_source","state":"active")"), std::string::npos);
+
+  File("patient.yaml", "health: {start_grace: 10m}\n");
+  const Outcome patient =
+      Process({"replay", TopFolder(), "--config", TopFolder() + "/patient.yaml"}).Wait();
+  EXPECT_EQ(patient.exit_code, 0);
+  EXPECT_EQ(patient.output.find("storm_source active"), std::string::npos) << patient.output;
+}
+
+TEST_F(ReplayTest, BadInputIsExitCode2WithFileAndLine) {
+  const Outcome none = Process({"replay", TopFolder()}).Wait();
+  EXPECT_EQ(none.exit_code, 2);
+  EXPECT_NE(none.error.find("it is no trace"), std::string::npos) << none.error;
+  File("hosts.csv", "time_us,host,prio_tx_bytes\n1,h1,nan\n");
+  const Outcome bad = Process({"replay", TopFolder()}).Wait();
+  EXPECT_EQ(bad.exit_code, 2);
+  EXPECT_NE(bad.error.find("hosts.csv:2, column prio_tx_bytes: \"nan\" is not a number\n"),
+            std::string::npos)
+      << bad.error;
+  File("bad.yaml", "health: {storm: {duty: 7}}\n");
+  const Outcome config =
+      Process({"replay", TopFolder(), "--config", TopFolder() + "/bad.yaml"}).Wait();
+  EXPECT_EQ(config.exit_code, 2);
+  EXPECT_NE(config.error.find("health.storm.duty: 7 is not a share"), std::string::npos)
+      << config.error;
 }
 
 TEST_F(ScrapeTest, ThisHostCanAlwaysBeRead) {

@@ -101,7 +101,12 @@ struct LossMemory {
 Judgement JudgeLoss(const PriorityView& view, const Context& context, LossMemory& memory);
 Judgement JudgeIwarp(const PriorityView& view, const Context& context);
 // Of one peer's paths in one class, from probes alone.
-Judgement JudgePathLoss(const std::string& peer, ProbeClass traffic_class, const Context& context);
+struct PathLossMemory {
+  // Probes posted until then met something else: a peer that was gone, our own link down.
+  Time not_before = kNever;
+};
+Judgement JudgePathLoss(const std::string& peer, ProbeClass traffic_class, const Context& context,
+                        PathLossMemory& memory);
 
 // link.cc
 Judgement JudgeLinkDown(const PortHistory& port, const Context& context);

@@ -50,6 +50,14 @@ void Engine::Add(const PeerSample& sample) {
   probes_.Add(sample);
 }
 
+void Engine::ForgetPeer(const std::string& peer) {
+  const auto found = peers_.find(peer);
+  if (found == peers_.end()) return;
+  found->second.forgotten = true;
+  pending_ = true;
+  probes_.Forget(peer);
+}
+
 void Engine::TakeHost(const HostSample& sample) {
   if (!started_) started_ = sample.time;
   if (sample.maintenance) maintenance_ = *sample.maintenance;
@@ -209,7 +217,14 @@ void Engine::JudgePort(PortState& port, const Context& context) {
 }
 
 void Engine::JudgePeers(const Context& context) {
+  // Whose own link was down, or who is under maintenance, learns nothing of paths from that time.
+  const bool disturbed =
+      maintenance_ || std::any_of(ports_.begin(), ports_.end(), [](const auto& port) {
+        const std::optional<bool>& up = port.second->history.up;
+        return up && !*up;
+      });
   for (auto& [name, peer] : peers_) {
+    if (peer.forgotten) continue;
     const auto step = [this, &peer = peer, &context](Condition condition, Judgement judgement) {
       Step(peer.conditions[static_cast<std::size_t>(condition)], condition, std::move(judgement),
            context);
@@ -220,7 +235,10 @@ void Engine::JudgePeers(const Context& context) {
     for (const ProbeClass traffic_class : {ProbeClass::kLossless, ProbeClass::kControl}) {
       Tracked& tracked = peer.classes[static_cast<std::size_t>(traffic_class)]
                                      [static_cast<std::size_t>(Condition::kPathLoss)];
-      Step(tracked, Condition::kPathLoss, JudgePathLoss(name, traffic_class, context), context);
+      PathLossMemory& memory = peer.path_loss[static_cast<std::size_t>(traffic_class)];
+      if (disturbed) memory.not_before = now_;
+      Step(tracked, Condition::kPathLoss, JudgePathLoss(name, traffic_class, context, memory),
+           context);
     }
   }
 }
@@ -249,6 +267,14 @@ std::vector<Finding> Engine::Evaluate(Time now) {
   TakeProbes();
   const Context context{settings_, probes_, now, source_ == Source::kMoments, now <= late_until_};
   for (auto& [name, port] : ports_) JudgePort(*port, context);
+  for (auto& [name, peer] : peers_) {
+    if (!peer.forgotten) continue;
+    for (Conditions* conditions : {&peer.conditions, &peer.classes[0], &peer.classes[1]}) {
+      for (Tracked& tracked : *conditions) {
+        if (tracked.machine.End(now)) tracked.pending = true;
+      }
+    }
+  }
   if (now >= peers_due_) {
     JudgePeers(context);
     peers_due_ = now + kPeerInterval;
@@ -256,7 +282,9 @@ std::vector<Finding> Engine::Evaluate(Time now) {
   if (!pending_ && now < review_due_) return {};
   pending_ = false;
   review_due_ = now + kReviewInterval;
-  return Report();
+  std::vector<Finding> changed = Report();
+  std::erase_if(peers_, [](const auto& entry) { return entry.second.forgotten; });
+  return changed;
 }
 
 // What is new, and what nothing explains any more and so stands for itself again.

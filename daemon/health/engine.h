@@ -46,6 +46,9 @@ class Engine {
   void Add(const ProbeResult& result);
   void Add(const PeerSample& sample);
 
+  // It is no peer any more: what is said of it ends with the next Evaluate.
+  void ForgetPeer(const std::string& peer);
+
   // Everything of up to `now` has been added. Returns what changed: the finding in its new state,
   // or with a higher severity than was said before.
   std::vector<Finding> Evaluate(Time now);
@@ -90,6 +93,8 @@ class Engine {
   struct PeerState {
     Conditions conditions;
     std::array<Conditions, 2> classes;  // by ProbeClass
+    std::array<PathLossMemory, 2> path_loss;
+    bool forgotten = false;
   };
   // A tracked condition that is not ok, with its subject.
   struct Open {

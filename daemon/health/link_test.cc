@@ -38,6 +38,8 @@ TEST(LinkTest, TwoFlapsInTenMinutesAreAWarningAndThreeAreMajor) {
     host.up = false;
     host.Run(2s, {.tx = 0, .rx = 0});
   }
+  host.up = true;
+  host.Run(1s, {});
   EXPECT_EQ(host.States(Condition::kLinkFlap), "suspect active/warning active/major");
 }
 

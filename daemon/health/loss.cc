@@ -44,7 +44,11 @@ bool CountsLoss(const PriorityView& view) {
 }
 
 // Timeouts and spent retries do not tell a lost packet from a peer that is gone.
-bool PeerInTrouble(const Context& context) {
+bool PeerInTrouble(const PriorityView& view, const Context& context) {
+  // Looked at only when there is something that it could explain.
+  const bool timeouts = view.priority.Newest(Signal::kRetransmitTimeout, view.now) > 0 ||
+                        view.priority.Newest(Signal::kRetriesExceeded, view.now) > 0;
+  if (timeouts && context.probes.OnePeerGone(view.now)) return true;
   return std::any_of(context.probes.peers().begin(), context.probes.peers().end(),
                      [&context](const auto& entry) {
                        const PeerHistory& peer = entry.second;
@@ -178,7 +182,7 @@ Judgement JudgeLoss(const PriorityView& view, const Context& context, LossMemory
   const config::LossSettings& settings = context.settings.loss;
   Judgement judgement;
   if (!CountsLoss(view)) return judgement;
-  const bool trouble = PeerInTrouble(context);
+  const bool trouble = PeerInTrouble(view, context);
   Collect(view, context, !trouble, memory);
   if (view.whole) memory.usual = 0;
   LearnUsual(memory);
@@ -237,7 +241,8 @@ Judgement JudgeLoss(const PriorityView& view, const Context& context, LossMemory
   return judgement;
 }
 
-Judgement JudgePathLoss(const std::string& peer, ProbeClass traffic_class, const Context& context) {
+Judgement JudgePathLoss(const std::string& peer, ProbeClass traffic_class, const Context& context,
+                        PathLossMemory& memory) {
   Judgement judgement;
   judgement.severity =
       traffic_class == ProbeClass::kLossless ? Severity::kMajor : Severity::kWarning;
@@ -245,7 +250,10 @@ Judgement JudgePathLoss(const std::string& peer, ProbeClass traffic_class, const
   // The peer went, or started anew: its state is the answer, not the network (g5).
   if (context.self_late) return judgement;
   if (session != nullptr) {
-    if (session->session_up && !*session->session_up) return judgement;
+    if (session->session_up && !*session->session_up) {
+      memory.not_before = context.now;
+      return judgement;
+    }
     if (session->epoch_changed != kNever &&
         context.now - session->epoch_changed < context.settings.peer.epoch_guard) {
       return judgement;
@@ -272,7 +280,8 @@ Judgement JudgePathLoss(const std::string& peer, ProbeClass traffic_class, const
       other_class_dead = five.good_in_a_row == 0;
       continue;
     }
-    const bool broken = five.bad >= context.settings.peer.bad_probes && five.lost > 0 &&
+    const bool broken = !history.seen.empty() && history.seen.back().posted > memory.not_before &&
+                        five.bad >= context.settings.peer.bad_probes && five.lost > 0 &&
                         five.over >= context.settings.peer.over;
     if (broken)
       ++bad_paths;
@@ -281,7 +290,7 @@ Judgement JudgePathLoss(const std::string& peer, ProbeClass traffic_class, const
     for (auto it = history.seen.rbegin(); it != history.seen.rend(); ++it) {
       if (context.now - it->time > Time(60s)) break;
       ++probes;
-      if (!it->Lost()) continue;
+      if (!it->Lost() || it->posted <= memory.not_before) continue;
       ++lost;
       last_lost = std::max(last_lost, it->time);
       bins.insert(it->time / Time(10s));
@@ -294,7 +303,9 @@ Judgement JudgePathLoss(const std::string& peer, ProbeClass traffic_class, const
   // than a path. What is wrong there only that host can say.
   const bool all_dead = bad_paths > 0 && good_paths == 0 && other_class_dead;
   const bool bad = bad_paths > 0 || repeated;
-  if (!bad && lost < settings.events) {
+  if (all_dead) {
+    memory.not_before = context.now;
+  } else if (!bad && lost < settings.events) {
     judgement.signs = lost == 0 ? Signs::kClear : Signs::kNone;
     return judgement;
   }

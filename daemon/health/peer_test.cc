@@ -162,6 +162,18 @@ TEST_F(PeerTest, WhoIsLateHimselfSaysNothingOfOthers) {
   EXPECT_EQ(host_.said.size(), 0U);
 }
 
+TEST_F(PeerTest, APeerThatIsNoneAnyMoreIsForgotten) {
+  Session(true);
+  Seconds(20);
+  Session(false);
+  Seconds(10, Dead(false));
+  ASSERT_EQ(host_.States(Condition::kPeerDown), "suspect active/warning");
+  host_.engine.ForgetPeer("h2");
+  host_.Tick({});
+  EXPECT_EQ(host_.States(Condition::kPeerDown), "suspect active/warning ok");
+  EXPECT_TRUE(host_.engine.Findings().empty());
+}
+
 TEST_F(PeerTest, AbortedProbesMeanNothing) {
   Session(true);
   Seconds(20);

@@ -155,12 +155,16 @@ void PortHistory::CountDowns(const PortSample& sample) {
   const bool went_down = up.value_or(false) && sample.up.has_value() && !*sample.up;
   const bool was_down = up.has_value() && !*up;
   if (downs > 0 || (sample.up && up && *up != *sample.up)) changed = sample.time;
+  const bool came_back = was_down && sample.up.value_or(false);
   if (went_down) downs = std::max<std::uint64_t>(downs, 1);
   if (was_down) downs = downs > 0 ? downs - 1 : 0;
   if (downs > 0) last_down = sample.time;
   if (sample.up) up = sample.up;
   if (up.value_or(false)) was_up = true;
-  for (std::uint64_t i = 0; i < downs && i < kFlapsAtOnce; ++i) flaps.push_back(sample.time);
+  // A flap is over when the link is back; one that is down now is none yet.
+  std::uint64_t whole = went_down ? downs - 1 : downs;
+  if (came_back) ++whole;
+  for (std::uint64_t i = 0; i < whole && i < kFlapsAtOnce; ++i) flaps.push_back(sample.time);
   if (flaps.size() > kFlapsKept) flaps.erase(flaps.begin());
 }
 
@@ -182,14 +186,13 @@ std::optional<Duty> PriorityView::DutyOver(Direction direction, const Span& span
 std::optional<Duty> PriorityView::LowestDuty(Direction direction, Time length, Time piece) const {
   std::optional<Duty> lowest;
   std::uint32_t intervals = 0;
-  // Pieces overlap no more than by the slack of Over.
-  const Time step = std::max(piece, port.cadence.Typical());
-  for (Time back{}; back + step <= length + step / 4; back += step) {
-    const auto duty = DutyOver(direction, {now - back, piece, floor, whole});
+  // From sample to sample, as they do not lie on a grid.
+  for (Time end = now; end > now - length + length / 8;) {
+    const auto duty = DutyOver(direction, {end, piece, floor, whole});
     if (!duty) return std::nullopt;
     intervals += duty->intervals;
     if (!lowest || duty->value < lowest->value) lowest = duty;
-    if (whole && intervals == 1 && port.cadence.samples() == 2) break;
+    end = duty->from;
   }
   if (lowest) lowest->intervals = intervals;
   return lowest;

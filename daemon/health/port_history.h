@@ -73,7 +73,7 @@ struct PortHistory {
   Time unsettled = kNever;
   bool awaits_traffic = false;
   Time last_down = kNever;  // seen by state or by count
-  // Downs, newest last: of link_flap.
+  // When the link was back after having been down, newest last.
   std::vector<Time> flaps{};
   Time downs_counted = kNever;  // samples of one time say the same thing again
 

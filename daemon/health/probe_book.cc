@@ -157,7 +157,7 @@ void ProbeBook::Add(const ProbeResult& result, std::optional<bool> retransmits_g
   if (quality != Quality::kGood) last_bad_ = result.time;
   const double rtt_us =
       result.rtt_us.value_or(result.rtt ? static_cast<double>(result.rtt->count()) : 0);
-  path->seen.push_back({result.time, quality, rtt_us});
+  path->seen.push_back({result.time, result.posted, quality, rtt_us});
   while (path->seen.size() > kSeenMax ||
          (path->seen.size() > kLast && path->seen.front().time < result.time - kKept)) {
     path->seen.pop_front();
@@ -180,6 +180,11 @@ void ProbeBook::Add(const PeerSample& sample) {
     }
     peer.epoch = sample.epoch;
   }
+}
+
+void ProbeBook::Forget(const std::string& peer) {
+  peers_.erase(peer);
+  std::erase_if(paths_, [&peer](const auto& entry) { return entry.first.peer == peer; });
 }
 
 const PeerHistory* ProbeBook::Peer(const std::string& name) const {
@@ -227,6 +232,20 @@ ProbeBook::ClassNow ProbeBook::Now(const PortName& port, ProbeClass traffic_clas
   }
   close();
   return all;
+}
+
+bool ProbeBook::OnePeerGone(Time now) const {
+  std::map<std::string, bool> gone;
+  bool others = false;
+  for (const auto& [path, history] : paths_) {
+    const auto five = history.LastFive(now, settings_.probe_deadline);
+    const bool out = five.good_in_a_row == 0 && five.bad > 0;
+    const auto [entry, first] = gone.try_emplace(path.peer, out);
+    if (!first) entry->second = entry->second && out;
+    others = others || (!out && five.good_in_a_row > 0);
+  }
+  return others &&
+         std::any_of(gone.begin(), gone.end(), [](const auto& peer) { return peer.second; });
 }
 
 ProbeBook::LossNow ProbeBook::Loss(const PortName& port, ProbeClass traffic_class, Time now) const {

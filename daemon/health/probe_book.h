@@ -19,6 +19,7 @@ enum class Quality : std::uint8_t { kGood, kLateBlocked, kLateRetx, kFailed };
 
 struct Seen {
   Time time{};
+  Time posted{};
   Quality quality = Quality::kGood;
   double rtt_us = 0;  // 0: not known
 
@@ -90,6 +91,7 @@ class ProbeBook {
   // driver does not count them. `self_late`: we were late ourselves; such a result says nothing.
   void Add(const ProbeResult& result, std::optional<bool> retransmits_grew, bool self_late);
   void Add(const PeerSample& sample);
+  void Forget(const std::string& peer);
 
   using Paths = std::map<ProbePath, PathHistory>;
   const Paths& paths() const { return paths_; }
@@ -98,6 +100,8 @@ class ProbeBook {
   const RttHistory& Rtt(ProbeClass traffic_class) const {
     return rtt_[static_cast<std::size_t>(traffic_class)];
   }
+  // One peer is out of reach in both classes, others are not: it, and no path, is the reason.
+  bool OnePeerGone(Time now) const;
   Time last_bad() const { return last_bad_; }  // anything late, failed or overdue was learned
   bool empty() const { return paths_.empty(); }
 

@@ -43,6 +43,14 @@ std::optional<double> ReceivedBeyondAcks(const PriorityView& view, const Span& s
   return std::max(0.0, *rx - kAckShare * view.TxLineShare(span).value_or(0));
 }
 
+bool SaysFull(const PriorityView& view) {
+  for (const Signal signal : {Signal::kPcieStalls, Signal::kBufferNearFull}) {
+    const auto grown = view.port.port.Over(signal, view.Last(30s));
+    if (grown && grown->amount > 0) return true;
+  }
+  return false;
+}
+
 void DescribeSlow(const PriorityView& view, const Context& context, const Duty& duty, double rx,
                   Judgement& judgement) {
   judgement.Say(duty.measured ? "pauses its switch {} of the time"
@@ -82,7 +90,8 @@ Judgement JudgeSlowReceiver(const PriorityView& view, const Context& context) {
   if (duty && duty->value >= enough && long_rx && *long_rx >= settings.rx_line_share) {
     const Pieces pieces = CountPieces(view, settings.confirm, enough);
     if (pieces.known && pieces.quiet <= kQuietPieces && pieces.paused > 0) {
-      judgement.signs = Signs::kActive;
+      // A bound from frames proves no slowness unless the NIC says that its buffer was full.
+      judgement.signs = duty->measured || SaysFull(view) ? Signs::kActive : Signs::kSuspect;
       judgement.since = duty->from;
       const bool major = duty->measured && duty->value >= settings.major_duty;
       judgement.severity = major ? Severity::kMajor : Severity::kWarning;

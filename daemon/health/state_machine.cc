@@ -65,4 +65,10 @@ bool StateMachine::Step(Time now, const Judgement& judgement, const ConditionInf
   return false;
 }
 
+bool StateMachine::End(Time now) {
+  if (state_ == State::kOk) return false;
+  ended_ = now;
+  return Enter(State::kOk, now);
+}
+
 }  // namespace rdmapulse::health

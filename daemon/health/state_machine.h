@@ -16,6 +16,9 @@ class StateMachine {
   bool Step(Time now, const Judgement& judgement, const ConditionInfo& info,
             const config::HealthSettings& settings);
 
+  // The subject is no more: ok at once. True: that is something to report.
+  bool End(Time now);
+
   State state() const { return state_; }
   Time since() const { return since_; }            // when the incident began
   Severity severity() const { return severity_; }  // the highest of the incident so far

@@ -14,6 +14,7 @@ using enum Unit;
 constexpr double kFalling = 0.7;
 constexpr double kNothing = 0.01;
 constexpr Time kStormHour = 1h;
+constexpr double kBoundLowest = 0.8;
 
 // More comes in than ACKs for what goes out; nullopt: not counted.
 struct Receives {
@@ -31,11 +32,14 @@ std::optional<Receives> ReceivesOf(const PriorityView& view) {
 }
 
 // A bound that frames give is reached by any busy receiver, since XOFF and XON both count: then the
-// probes must agree, or nothing at all come in.
+// probes must agree, or it must be reached in every second of five while nothing comes in.
 bool BoundIsEnough(const PriorityView& view, const Receives& receives, const PortProbes& probes) {
-  if (probes.lossless.peers > 0) return probes.AllLosslessBad();
+  if (probes.AllLosslessBad()) return true;
   const auto five = view.RxLineShare(view.Last(5s));
-  return five && receives.beyond_acks < kNothing / 10 && *five < kNothing / 10;
+  const auto lowest = view.LowestDuty(Direction::kTx, 5s, 1s);
+  const double acks = kAckShare * view.TxLineShare(view.Last(5s)).value_or(0);
+  return receives.beyond_acks < kNothing && five && *five - acks < kNothing && lowest &&
+         lowest->value >= kBoundLowest;
 }
 
 bool PausesWithoutEnd(const PriorityView& view, const config::StormSettings& settings,
@@ -57,7 +61,8 @@ bool PausesWithoutEnd(const PriorityView& view, const config::StormSettings& set
     return true;
   }
   const bool nothing = receives->beyond_acks < kNothing;
-  return two->value >= settings.duty && throughout && (nothing || receives->falling);
+  return two->value >= settings.duty && throughout &&
+         (nothing || receives->falling || two->value >= settings.sure_duty);
 }
 
 void DescribeStorm(const PriorityView& view, const Context& context, const PauseMemory& memory,
