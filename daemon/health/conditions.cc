@@ -13,9 +13,10 @@ constexpr std::array<ConditionInfo, kConditionCount> kConditions = {{
     {kLinkFlap, "link_flap", "link.cc", "port", false, 30, 3600},
     {kOptics, "optics", "link.cc", "port", true, 30, 3600},
     {kDeviceLost, "device_lost", "link.cc", "device", false},
-    {kStormSource, "storm_source", "pause.cc", "priority"},
-    {kEgressBlocked, "egress_blocked", "pause.cc", "priority"},
-    {kDeadlockCandidate, "deadlock_candidate", "pause.cc", "priority"},
+    // Ends after its victims do: without its pauser the rest of a block looks like a deadlock.
+    {kStormSource, "storm_source", "storm.cc", "priority", true, 60},
+    {kEgressBlocked, "egress_blocked", "blocked.cc", "priority"},
+    {kDeadlockCandidate, "deadlock_candidate", "blocked.cc", "priority"},
     {kWatchdogCut, "watchdog_cut", "watchdog.cc", "priority", true, -1, 60},
     {kSlowReceiver, "slow_receiver", "receiver.cc", "priority", true, -1, 60},
     {kRnrStarved, "rnr_starved", "receiver.cc", "priority", true, -1, 60},
@@ -58,6 +59,7 @@ bool SamePriority(const Subject& a, const Subject& b) {
 bool OfPause(Condition effect) {
   switch (effect) {
     case kSlowReceiver:
+    case kPeerOverloaded:  // echoes that stood behind a pause
     case kLosslessLoss:
     case kPathLoss:
     case kCongestion:

@@ -15,6 +15,8 @@ constexpr Time kPiece = 10s;
 constexpr double kLoudPieces = 5.0 / 6.0;
 // The traffic of a priority moves: more than leaks out of a blocked one.
 constexpr double kMoves = 0.01;
+// Of a bound from frames: as many as hold a port for nearly all of the time.
+constexpr double kBoundReached = 0.9;
 // Without a control class the baseline is the port's own past, which a change of load moves too.
 constexpr double kOwnBaselineCap = 0.6;
 
@@ -135,13 +137,16 @@ Judgement JudgeCongestion(const PriorityView& view, const Context& context,
     const auto rx = view.RxLineShare(span);
     return rtt_high || (rx && *rx >= settings.rx_line_share);
   };
-  // A bound that frames give says little of how long: round trips must tell.
+  // A bound that frames give says little of how long: round trips must tell, or that it never ends.
   const bool measured = view.priority.Has(Signal::kRxPauseUs);
-  const auto paused = [&view, &settings, measured, rtt_high](const Span& span) {
-    return (measured || rtt_high) && PausedWithProgress(view, span, settings.duty);
+  const auto paused = [&view, &settings](const Span& span) {
+    return PausedWithProgress(view, span, settings.duty);
   };
   const bool by_marks = context.settings.expect_ecn && Lasts(view, settings.confirm, marked);
-  const bool by_pause = Lasts(view, settings.confirm, paused);
+  const bool by_pause =
+      Lasts(view, settings.confirm, paused) &&
+      (measured || rtt_high ||
+       view.PausedIntervals(Direction::kRx, settings.confirm, kBoundReached) >= kPausedIntervals);
   if (by_marks || by_pause) {
     const Span span = view.Last(settings.confirm);
     const auto long_marks = MarksOver(view, span);

@@ -102,7 +102,7 @@ Judgement JudgeLoss(const PriorityView& view, const Context& context, LossMemory
 Judgement JudgeIwarp(const PriorityView& view, const Context& context);
 // Of one peer's paths in one class, from probes alone.
 struct PathLossMemory {
-  // Probes posted until then met something else: a peer that was gone, our own link down.
+  // Probes posted until then met something else: a peer that was gone, our own maintenance.
   Time not_before = kNever;
 };
 Judgement JudgePathLoss(const std::string& peer, ProbeClass traffic_class, const Context& context,

@@ -157,6 +157,10 @@ void Engine::JudgePriority(PortState& port, std::uint32_t number, const Context&
   const bool steady = Steady(history);
   // Remembers what was counted, also while nothing may be said.
   Judgement loss = JudgeLoss(view, context, state->loss);
+  if (maintenance_) {  // (g4) what is lost meanwhile is not held against the time after it
+    state->loss.bins = LossMemory{}.bins;
+    state->loss.exceeded = kNever;
+  }
   if (!steady) {
     state->pause.blocked_since.reset();
     state->watchdog = {};
@@ -217,12 +221,11 @@ void Engine::JudgePort(PortState& port, const Context& context) {
 }
 
 void Engine::JudgePeers(const Context& context) {
-  // Whose own link was down, or who is under maintenance, learns nothing of paths from that time.
-  const bool disturbed =
-      maintenance_ || std::any_of(ports_.begin(), ports_.end(), [](const auto& port) {
-        const std::optional<bool>& up = port.second->history.up;
-        return up && !*up;
-      });
+  for (const auto& [name, port] : ports_) {  // (g1)
+    const PortHistory& history = port->history;
+    const bool down = history.was_up && history.up && !*history.up;
+    if (down || now_ - history.changed < settings_.link.steady) probes_.Disturb(name, now_);
+  }
   for (auto& [name, peer] : peers_) {
     if (peer.forgotten) continue;
     const auto step = [this, &peer = peer, &context](Condition condition, Judgement judgement) {
@@ -236,7 +239,7 @@ void Engine::JudgePeers(const Context& context) {
       Tracked& tracked = peer.classes[static_cast<std::size_t>(traffic_class)]
                                      [static_cast<std::size_t>(Condition::kPathLoss)];
       PathLossMemory& memory = peer.path_loss[static_cast<std::size_t>(traffic_class)];
-      if (disturbed) memory.not_before = now_;
+      if (maintenance_) memory.not_before = now_;  // (g4)
       Step(tracked, Condition::kPathLoss, JudgePathLoss(name, traffic_class, context, memory),
            context);
     }

@@ -169,7 +169,7 @@ TEST(MaintenanceTest, NothingIsSaidAndWhatWasEnds) {
   host.Run(20s, {});
   host.Run(10s, {.tx = 0, .rx = 0, .tx_duty = 1});
   host.engine.Add(HostSample{.time = host.now, .maintenance = true});
-  host.Run(60s, {.tx = 0, .rx = 0, .tx_duty = 1});
+  host.Run(80s, {.tx = 0, .rx = 0, .tx_duty = 1});
   EXPECT_EQ(host.States(Condition::kStormSource), "suspect active/critical clearing ok");
 }
 

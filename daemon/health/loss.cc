@@ -247,15 +247,13 @@ Judgement JudgePathLoss(const std::string& peer, ProbeClass traffic_class, const
   judgement.severity =
       traffic_class == ProbeClass::kLossless ? Severity::kMajor : Severity::kWarning;
   const PeerHistory* const session = context.probes.Peer(peer);
-  // The peer went, or started anew: its state is the answer, not the network (g5).
   if (context.self_late) return judgement;
+  // The peer went, came back or started anew: its state is the answer, not the network (g5).
   if (session != nullptr) {
-    if (session->session_up && !*session->session_up) {
+    const bool down = session->session_up && !*session->session_up;
+    const Time changed = std::max(session->returned, session->epoch_changed);
+    if (down || context.now - changed < context.settings.peer.epoch_guard) {
       memory.not_before = context.now;
-      return judgement;
-    }
-    if (session->epoch_changed != kNever &&
-        context.now - session->epoch_changed < context.settings.peer.epoch_guard) {
       return judgement;
     }
   }
@@ -269,7 +267,8 @@ Judgement JudgePathLoss(const std::string& peer, ProbeClass traffic_class, const
   std::set<std::int64_t> bins;
   for (const auto& [path, history] : context.probes.paths()) {
     if (KindOf(path) != ProbeKind::kOneSided) continue;
-    const auto five = history.LastFive(context.now, context.settings.probe_deadline);
+    const Time since = std::max(memory.not_before, context.probes.Disturbed(path.local));
+    const auto five = history.LastFive(context.now, context.settings.probe_deadline, since);
     if (path.peer != peer) {
       if (path.traffic_class == traffic_class && five.bad == 0 && five.good_in_a_row > 0) {
         ++other_good;
@@ -277,20 +276,20 @@ Judgement JudgePathLoss(const std::string& peer, ProbeClass traffic_class, const
       continue;
     }
     if (path.traffic_class != traffic_class) {
-      other_class_dead = five.good_in_a_row == 0;
+      other_class_dead =
+          history.LastFive(context.now, context.settings.probe_deadline).good_in_a_row == 0;
       continue;
     }
-    const bool broken = !history.seen.empty() && history.seen.back().posted > memory.not_before &&
-                        five.bad >= context.settings.peer.bad_probes && five.lost > 0 &&
+    const bool broken = five.bad >= context.settings.peer.bad_probes && five.lost > 0 &&
                         five.over >= context.settings.peer.over;
     if (broken)
       ++bad_paths;
     else if (five.good_in_a_row > 0)
       ++good_paths;
     for (auto it = history.seen.rbegin(); it != history.seen.rend(); ++it) {
-      if (context.now - it->time > Time(60s)) break;
+      if (context.now - it->time > Time(60s) || it->posted <= since) break;
       ++probes;
-      if (!it->Lost() || it->posted <= memory.not_before) continue;
+      if (!it->Lost()) continue;
       ++lost;
       last_lost = std::max(last_lost, it->time);
       bins.insert(it->time / Time(10s));
@@ -316,12 +315,12 @@ Judgement JudgePathLoss(const std::string& peer, ProbeClass traffic_class, const
   judgement.weight.Add(weight::kOwnCounter);
   if (alive) judgement.weight.Add(weight::kSessionUp);
   if (repeated) judgement.weight.Add(weight::kPersistent);
-  judgement.Say("{} of the last minute were lost or retransmitted", lost, kProbes, last_lost);
+  judgement.Say("{} lost or retransmitted in the last minute", lost, kProbes, last_lost);
   judgement.Say("that is {} of them", static_cast<double>(lost) / probes, kRatio, context.now);
   if (bad_paths > 0) {
-    judgement.Say(good_paths > 0 ? "only {} to this peer are hit, others work: one way through "
+    judgement.Say(good_paths > 0 ? "only {} to this peer hit, others work: one way through "
                                    "the fabric is bad"
-                                 : "all {} to this peer are hit",
+                                 : "all {} to this peer hit",
                   bad_paths, kPaths, context.now);
   }
   if (other_good > 0) {

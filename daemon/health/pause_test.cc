@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <tuple>
+
 #include "daemon/health/test_trace.h"
 
 namespace rdmapulse::health {
@@ -39,8 +41,35 @@ TEST(StormTest, IsOverAfterItsHoldAndSaysSoOnce) {
   TestHost host;
   host.Run(20s, {});
   host.Run(30s, kStorm);
+  // Longer than its victims', which would be left without a culprit.
   host.Run(60s, {});
+  EXPECT_EQ(host.States(Condition::kStormSource), "suspect active/critical clearing");
+  host.Run(10s, {});
   EXPECT_EQ(host.States(Condition::kStormSource), "suspect active/critical clearing ok");
+}
+
+TEST(StormTest, WhatASlowReceiverTakesMayFallForTwoSeconds) {
+  for (const auto& [duty, rx, states] :
+       {std::tuple{0.95, 0.03, "suspect"}, std::tuple{0.95, 0.009, "suspect active/critical"},
+        std::tuple{0.97, 0.03, "suspect active/critical"}}) {
+    TestHost host;
+    host.Run(20s, {});
+    host.Run(2s, {.tx = 0, .rx = 3 * rx, .tx_duty = duty});
+    host.Run(2s, {.tx = 0, .rx = rx, .tx_duty = duty});
+    EXPECT_EQ(host.States(Condition::kStormSource), states) << duty << " " << rx;
+  }
+}
+
+// 2980 frames a second hold a port of 100 Gb/s; many more are pauses that end.
+TEST(StormTest, ManyMoreFramesThanHoldAPortAreNone) {
+  for (const auto& [frames, states] :
+       {std::pair{14'000.0, "active/critical"}, std::pair{15'000.0, ""}}) {
+    TestHost host;
+    host.absent = {Signal::kTxPauseUs, Signal::kRxPauseUs};
+    host.Run(20s, {});
+    host.Run(20s, {.tx = 0, .rx = 0.005, .tx_frames = frames});
+    EXPECT_EQ(host.States(Condition::kStormSource), states) << frames;
+  }
 }
 
 TEST(StormTest, ASlowReceiverWithProgressIsNone) {
@@ -179,6 +208,37 @@ TEST(SlowReceiverTest, AThirdOfTheTimeIsMajor) {
   host.Run(20s, {});
   host.Run(60s, {.tx_duty = 0.35});
   EXPECT_EQ(host.Loud(Severity::kMajor), "slow_receiver");
+}
+
+TEST(SlowReceiverTest, FramesAloneTellWhenTheyNeverStop) {
+  for (const auto& [quiet_of_ten, states] :
+       {std::pair{1, "suspect active/warning"}, std::pair{3, "suspect"}}) {
+    TestHost host;
+    host.step = 1s;
+    host.absent = {Signal::kTxPauseUs, Signal::kRxPauseUs};
+    host.Run(20s, {});
+    for (int i = 0; i < 60; ++i) {
+      const double frames = i % 10 < quiet_of_ten ? 0 : 50'000;
+      host.Run(1s, {.rx = 0.2, .tx_frames = frames});
+    }
+    EXPECT_EQ(host.States(Condition::kSlowReceiver), states) << quiet_of_ten;
+    EXPECT_LE(host.Last(Condition::kSlowReceiver)->confidence, 0.6);
+  }
+}
+
+TEST(CongestionTest, FramesAloneTellWhenTheyNeverStopAndAreNeverMajor) {
+  for (const auto& [quiet_of_ten, loud] : {std::pair{1, "congestion"}, std::pair{3, ""}}) {
+    TestHost host;
+    host.step = 1s;
+    host.absent = {Signal::kTxPauseUs, Signal::kRxPauseUs, Signal::kRxPauseTransitions};
+    host.Run(20s, {});
+    for (int i = 0; i < 90; ++i) {
+      const double frames = i % 10 < quiet_of_ten ? 0 : 50'000;
+      host.Run(1s, {.rx_frames = frames});
+    }
+    EXPECT_EQ(host.Loud(Severity::kWarning), loud) << quiet_of_ten;
+    EXPECT_EQ(host.Loud(Severity::kMajor), "");
+  }
 }
 
 TEST(SlowReceiverTest, OneSecondOfPausesIsNone) {

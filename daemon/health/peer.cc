@@ -9,13 +9,18 @@ namespace {
 using namespace std::chrono_literals;
 using enum Unit;
 
+// A run of good probes is known for a minute; half of that is enough.
+constexpr Time kRemembered = 30s;
+
 struct PeerNow {
   std::uint32_t one_sided_paths = 0;
   std::uint32_t bad = 0;            // of them: three of the last five bad, over 3 s
   std::uint32_t good_in_a_row = 0;  // the worst path's
   std::uint32_t recent_good = 0;    // paths that work now
+  std::uint32_t good_after = 0;     // of them: a good one was posted after the session changed
   std::optional<double> rtt_us;
   Time over{};
+  Time good_since = kNever;  // since when all paths work
   std::uint32_t echo_paths = 0;
   std::uint32_t echo_bad = 0;
   std::optional<double> echo_us;
@@ -25,6 +30,8 @@ struct PeerNow {
 
 PeerNow Look(const std::string& peer, const Context& context) {
   const config::PeerSettings& settings = context.settings.peer;
+  const PeerHistory* const session = context.probes.Peer(peer);
+  const Time changed = session == nullptr ? kNever : session->session_changed;
   PeerNow now;
   now.good_in_a_row = settings.good_probes;
   now.echo_good_in_a_row = settings.good_probes;
@@ -36,8 +43,10 @@ PeerNow Look(const std::string& peer, const Context& context) {
       ++now.one_sided_paths;
       if (bad) ++now.bad;
       if (five.good_in_a_row > 0) ++now.recent_good;
+      if (five.good_in_a_row > 0 && five.good_posted > changed) ++now.good_after;
       now.good_in_a_row = std::min(now.good_in_a_row, five.good_in_a_row);
       now.over = std::max(now.over, five.over);
+      now.good_since = std::max(now.good_since, five.good_since);
       // The slowest: what slows the network down slows both kinds.
       if (five.rtt_us_max && (!now.rtt_us || *five.rtt_us_max > *now.rtt_us)) {
         now.rtt_us = five.rtt_us_max;
@@ -92,18 +101,23 @@ Judgement JudgePeerOverloaded(const std::string& peer, const Context& context) {
   const PeerHistory* const session = context.probes.Peer(peer);
   const PeerNow now = Look(peer, context);
   if (now.one_sided_paths == 0 || context.self_late) return judgement;
-  const bool nic_fine = now.bad == 0 && now.recent_good == now.one_sided_paths;
+  // What hit both kinds of probes was no CPU: the NIC must have answered all the time.
+  const Time bad_for = std::min<Time>(now.echo_over, kRemembered);
+  const bool nic_fine = now.bad == 0 && now.recent_good == now.one_sided_paths &&
+                        now.good_since <= context.now - bad_for;
   const double limit_us = static_cast<double>(settings.cpu_delay.count()) * 1000;
   const bool slow = now.echo_us && now.rtt_us && *now.echo_us - *now.rtt_us >= limit_us;
   const bool echo_bad = now.echo_paths > 0 && (now.echo_bad > 0 || slow);
-  const bool stopped = SessionDown(session);
+  // An agent that is gone takes its queue pairs with it: only what was sent since then proves a
+  // NIC.
+  const bool stopped = SessionDown(session) && now.good_after == now.one_sided_paths;
   const Time gone = stopped ? context.now - session->session_changed : Time(0);
   if (nic_fine && (echo_bad || (stopped && gone >= settings.over))) {
     judgement.signs = Signs::kActive;
   } else if (nic_fine && stopped) {
     judgement.signs = Signs::kSuspect;
   } else {
-    const bool back = !stopped && !echo_bad &&
+    const bool back = !SessionDown(session) && !echo_bad &&
                       (now.echo_paths == 0 || now.echo_good_in_a_row >= settings.good_probes);
     judgement.signs = back ? Signs::kClear : Signs::kNone;
     return judgement;

@@ -126,6 +126,74 @@ TEST_F(PeerTest, OnePathThatFailsIsAPathLoss) {
             (Subject{.peer = "h2", .traffic_class = "lossless"}));
 }
 
+// A retry takes long, and the next ones are posted all the same: then what is seen of the path is
+// what waits, and one that failed.
+TEST_F(PeerTest, APathWhoseProbesPileUpIsAPathLossWithTheFirstFailure) {
+  Session(true);
+  Seconds(20);
+  const ProbePath path{"h2", ProbeClass::kLossless, "write0", 50'001, {}};
+  const Time first = host_.now;
+  for (int i = 0; i < 12; ++i) {
+    host_.engine.Add(ProbePosted{host_.now, path});
+    Second({}, {});
+  }
+  EXPECT_EQ(host_.States(Condition::kPathLoss), "");
+  ProbeResult result{.time = host_.now, .posted = first, .path = path};
+  result.outcome = ProbeOutcome::kFailed;
+  host_.engine.Add(result);
+  Second({}, {});
+  EXPECT_EQ(host_.Loud(Severity::kMajor), "path_loss");
+}
+
+TEST_F(PeerTest, WhatWasLostBeforeThePeerCameBackIsNoPathLoss) {
+  Session(true);
+  Seconds(20);
+  Session(false);
+  Seconds(20, Dead(true));
+  Session(true);
+  // Its queue pairs are made anew meanwhile; five seconds are its own.
+  Seconds(4, Dead(true));
+  Seconds(60);
+  EXPECT_EQ(host_.States(Condition::kPathLoss), "");
+  // What is lost after that is.
+  for (int i = 0; i < 10; ++i) {
+    Probe("h2", "write0", ProbeClass::kLossless, std::nullopt, true, 50'001);
+    Second({}, {});
+  }
+  EXPECT_EQ(host_.Loud(Severity::kMajor), "path_loss");
+}
+
+TEST_F(PeerTest, WhatWasLostBeforeAMaintenanceEndedIsNoPathLoss) {
+  Session(true);
+  Seconds(20);
+  host_.engine.Add(HostSample{.time = host_.now, .maintenance = true});
+  Seconds(20, {.lossless = std::nullopt, .failed = true},
+          {.lossless = std::nullopt, .failed = true});
+  host_.engine.Add(HostSample{.time = host_.now, .maintenance = false});
+  Seconds(60);
+  EXPECT_EQ(host_.Loud(Severity::kInfo), "");
+}
+
+TEST_F(PeerTest, AnAgentThatIsGoneWithItsQueuePairsIsNotOverloaded) {
+  Session(true);
+  Seconds(20);
+  Session(false);
+  // Everything is flushed: nobody has heard of its NIC since.
+  host_.Run(10s, {});
+  EXPECT_EQ(host_.Loud(Severity::kInfo), "");
+}
+
+TEST_F(PeerTest, EchoesThatAreLostWithAllOthersAreNoBusyCpu) {
+  Session(true);
+  Seconds(20);
+  Seconds(5, Dead(true));
+  // One-sided probes come through again; the echoes' five last are still bad.
+  Seconds(2, {.echo = std::nullopt, .failed = true});
+  EXPECT_EQ(host_.States(Condition::kPeerOverloaded), "");
+  Seconds(8, {.echo = std::nullopt, .failed = true});
+  EXPECT_THAT(host_.States(Condition::kPeerOverloaded), testing::HasSubstr("active"));
+}
+
 TEST_F(PeerTest, OneLostProbeIsNothing) {
   Session(true);
   Seconds(20);

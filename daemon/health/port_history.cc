@@ -77,6 +77,7 @@ void Cadence::Add(Time time) {
   }
   last_ = time;
   ++samples_;
+  if (Late()) last_late_ = time;
 }
 
 Time Cadence::Typical() const {
@@ -173,14 +174,15 @@ std::optional<Duty> PriorityView::DutyOver(Direction direction, const Span& span
   if (const auto grown = priority.Over(rx ? Signal::kRxPauseUs : Signal::kTxPauseUs, span)) {
     const double duty = grown->amount / (grown->Seconds() * 1e6);
     if (duty > kDutyAbsurd) return std::nullopt;
-    return Duty{std::min(duty, 1.0), true, grown->from, grown->intervals};
+    return Duty{std::min(duty, 1.0), true, 0, grown->from, grown->intervals};
   }
   // A duration that is there but cannot be used now is not replaced by a bound.
   if (priority.Has(rx ? Signal::kRxPauseUs : Signal::kTxPauseUs) || !port.rate) return std::nullopt;
   const auto frames = priority.Over(rx ? Signal::kRxPauseFrames : Signal::kTxPauseFrames, span);
   if (!frames) return std::nullopt;
   const double pause_s = kPauseBitsMax / (*port.rate * 8);
-  return Duty{std::min(frames->PerSecond() * pause_s, 1.0), false, frames->from, frames->intervals};
+  const double of_full = frames->PerSecond() * pause_s;
+  return Duty{std::min(of_full, 1.0), false, of_full, frames->from, frames->intervals};
 }
 
 std::optional<Duty> PriorityView::LowestDuty(Direction direction, Time length, Time piece) const {
@@ -196,6 +198,19 @@ std::optional<Duty> PriorityView::LowestDuty(Direction direction, Time length, T
   }
   if (lowest) lowest->intervals = intervals;
   return lowest;
+}
+
+double PriorityView::PausedIntervals(Direction direction, Time length, double least) const {
+  int paused = 0;
+  int all = 0;
+  for (Time end = now; end > now - length + length / 10;) {
+    const auto duty = DutyOver(direction, {end, Time(1), floor, whole});
+    if (!duty || duty->from >= end) return 0;
+    ++all;
+    if (duty->value >= least) ++paused;
+    end = duty->from;
+  }
+  return all == 0 ? 0 : static_cast<double>(paused) / all;
 }
 
 bool PriorityView::CountsPause() const {

@@ -42,12 +42,14 @@ class Cadence {
   void Add(Time time);
   Time Typical() const;  // of the last five intervals, the middle one; 0: not known
   bool Late() const;     // the newest came long after the one before
+  Time last_late() const { return last_late_; }
   std::uint32_t samples() const { return samples_; }
 
  private:
   std::array<Time, 5> intervals_{};
   std::uint32_t samples_ = 0;
   Time last_{};
+  Time last_late_ = kNever;
 };
 
 struct PortHistory {
@@ -89,9 +91,14 @@ enum class Direction : std::uint8_t { kRx, kTx };  // kRx: the switch pauses us
 struct Duty {
   double value = 0;       // 0 to 1
   bool measured = false;  // false: an upper bound, of frames
+  double frames = 0;      // of a bound: times as many frames as hold a port without a gap
   Time from{};
   std::uint32_t intervals = 0;
 };
+
+// Where only frames are counted, a busy port reaches any bound now and then, one that is held up in
+// this share of the intervals.
+inline constexpr double kPausedIntervals = 0.9;
 
 // One priority of one port at one moment.
 struct PriorityView {
@@ -107,6 +114,8 @@ struct PriorityView {
   std::optional<Duty> DutyOver(Direction direction, const Span& span) const;
   // The lowest duty of any `piece` in the last `length`; a piece is never shorter than an interval.
   std::optional<Duty> LowestDuty(Direction direction, Time length, Time piece) const;
+  // The share of the samples' intervals with a duty of at least `least`; 0: not all are known.
+  double PausedIntervals(Direction direction, Time length, double least) const;
   bool CountsPause() const;  // has any PFC counter
 
   // Of the port's rate; of the priority, or of the port's RDMA traffic where priorities are not

@@ -38,25 +38,30 @@ ProbeKind KindOf(const ProbePath& path) {
                                                                    : ProbeKind::kOneSided;
 }
 
-PathHistory::Recent PathHistory::LastFive(Time now, Time deadline) const {
+PathHistory::Recent PathHistory::LastFive(Time now, Time deadline, Time since) const {
   Recent recent;
   std::vector<double> rtts;
   std::size_t slots = 0;
-  const Time oldest = Oldest(now);
+  const auto first = std::upper_bound(waiting.begin(), waiting.end(), since);
+  const Time oldest = first == waiting.end() ? Time(0) : now - *first;
   std::size_t overdue = 0;
   if (oldest > deadline) {
     const auto due = static_cast<std::size_t>((oldest - deadline) / kProbeInterval) + 1;
-    const auto late = std::upper_bound(waiting.begin(), waiting.end(), now - deadline);
-    overdue = std::max(due, static_cast<std::size_t>(late - waiting.begin()));
+    const auto late = std::upper_bound(first, waiting.end(), now - deadline);
+    overdue = std::max(due, static_cast<std::size_t>(late - first));
     recent.over = oldest;
   }
   slots = std::min(overdue, kLast);
   recent.bad = static_cast<std::uint32_t>(slots);
   bool unbroken = overdue == 0;
   for (auto it = seen.rbegin(); it != seen.rend(); ++it) {
-    if (slots >= kLast && !unbroken) break;
+    if ((slots >= kLast && !unbroken) || it->posted <= since) break;
     if (!it->Good()) unbroken = false;
-    if (unbroken) ++recent.good_in_a_row;
+    if (unbroken) {
+      ++recent.good_in_a_row;
+      recent.good_posted = std::max(recent.good_posted, it->posted);
+      recent.good_since = it->posted;
+    }
     if (slots >= kLast) continue;
     ++slots;
     if (it->Good()) {
@@ -66,8 +71,11 @@ PathHistory::Recent PathHistory::LastFive(Time now, Time deadline) const {
     ++recent.bad;
     if (it->quality == Quality::kFailed) ++recent.failed;
     if (it->Lost()) ++recent.lost;
-    recent.over = std::max(recent.over, now - it->time);
+    recent.over = std::max(recent.over, now - it->posted);
   }
+  // What waits may fill all five; how the newest that ended did so is known all the same.
+  const bool newest_lost = !seen.empty() && seen.back().posted > since && seen.back().Lost();
+  if (newest_lost) recent.lost = std::max(recent.lost, 1U);
   if (rtts.size() >= kRttsMin) {
     recent.rtt_us_max = *std::max_element(rtts.begin(), rtts.end());
     recent.rtt_us = Middle(std::move(rtts), 0.5);
@@ -162,7 +170,8 @@ void ProbeBook::Add(const ProbeResult& result, std::optional<bool> retransmits_g
          (path->seen.size() > kLast && path->seen.front().time < result.time - kKept)) {
     path->seen.pop_front();
   }
-  if (rtt_us > 0 && !self_late && KindOf(result.path) == ProbeKind::kOneSided) {
+  const bool told = rtt_us > 0 && quality != Quality::kFailed && !self_late;
+  if (told && KindOf(result.path) == ProbeKind::kOneSided) {
     rtt_[static_cast<std::size_t>(result.path.traffic_class)].Add(result.time, rtt_us);
   }
 }
@@ -170,6 +179,7 @@ void ProbeBook::Add(const ProbeResult& result, std::optional<bool> retransmits_g
 void ProbeBook::Add(const PeerSample& sample) {
   PeerHistory& peer = peers_[sample.peer];
   if (sample.session_up && peer.session_up != sample.session_up) {
+    if (peer.session_up && *sample.session_up) peer.returned = sample.time;
     peer.session_up = sample.session_up;
     peer.session_changed = sample.time;
   }
@@ -185,6 +195,14 @@ void ProbeBook::Add(const PeerSample& sample) {
 void ProbeBook::Forget(const std::string& peer) {
   peers_.erase(peer);
   std::erase_if(paths_, [&peer](const auto& entry) { return entry.first.peer == peer; });
+}
+
+Time ProbeBook::Disturbed(const PortName& port) const {
+  Time latest = kNever;
+  for (const auto& [name, until] : disturbed_) {
+    if (port == PortName{} || port == name) latest = std::max(latest, until);
+  }
+  return latest;
 }
 
 const PeerHistory* ProbeBook::Peer(const std::string& name) const {

@@ -40,18 +40,22 @@ struct PathHistory {
     std::uint32_t bad = 0;
     std::uint32_t failed = 0;  // of the bad ones: completed in error
     std::uint32_t lost = 0;    // of the bad ones: failed or retransmitted
-    Time over{};               // from the first bad one of them until now
+    Time over{};               // from the posting of the first bad one of them until now
     std::uint32_t good_in_a_row = 0;
+    Time good_posted = kNever;  // the newest of them
+    Time good_since = kNever;   // the oldest of them
     // Of the good ones, if there are three: the middle and the longest.
     std::optional<double> rtt_us{};
     std::optional<double> rtt_us_max{};
   };
-  Recent LastFive(Time now, Time deadline) const;
+  // Only of probes posted after `since`.
+  Recent LastFive(Time now, Time deadline, Time since = kNever) const;
 };
 
 struct PeerHistory {
   std::optional<bool> session_up{};
   Time session_changed = kNever;
+  Time returned = kNever;  // the session came back after having been down
   std::optional<std::uint64_t> epoch{};
   Time epoch_changed = kNever;
   std::uint64_t old_epoch = 0;
@@ -92,6 +96,10 @@ class ProbeBook {
   void Add(const ProbeResult& result, std::optional<bool> retransmits_grew, bool self_late);
   void Add(const PeerSample& sample);
   void Forget(const std::string& peer);
+  // The port's own link is not steady: what leaves by it until `now` tells nothing of the network.
+  void Disturb(const PortName& port, Time now) { disturbed_[port] = now; }
+  // Until when that was so for the port; for an unknown one, for any.
+  Time Disturbed(const PortName& port) const;
 
   using Paths = std::map<ProbePath, PathHistory>;
   const Paths& paths() const { return paths_; }
@@ -129,6 +137,7 @@ class ProbeBook {
   Paths paths_;
   std::map<std::string, PeerHistory> peers_;
   std::array<RttHistory, 2> rtt_;
+  std::map<PortName, Time> disturbed_;
   Time last_bad_ = kNever;
 };
 

@@ -90,8 +90,12 @@ Judgement JudgeSlowReceiver(const PriorityView& view, const Context& context) {
   if (duty && duty->value >= enough && long_rx && *long_rx >= settings.rx_line_share) {
     const Pieces pieces = CountPieces(view, settings.confirm, enough);
     if (pieces.known && pieces.quiet <= kQuietPieces && pieces.paused > 0) {
-      // A bound from frames proves no slowness unless the NIC says that its buffer was full.
-      judgement.signs = duty->measured || SaysFull(view) ? Signs::kActive : Signs::kSuspect;
+      // A bound from frames proves no slowness by itself: the NIC says that its buffer was full, or
+      // it never stops pausing.
+      const bool sure = duty->measured || SaysFull(view) ||
+                        view.PausedIntervals(Direction::kTx, settings.confirm, kFrameBoundMin) >=
+                            kPausedIntervals;
+      judgement.signs = sure ? Signs::kActive : Signs::kSuspect;
       judgement.since = duty->from;
       const bool major = duty->measured && duty->value >= settings.major_duty;
       judgement.severity = major ? Severity::kMajor : Severity::kWarning;

@@ -13,7 +13,7 @@ class StateMachineTest : public testing::Test {
     Judgement judgement;
     judgement.signs = signs;
     judgement.severity = severity;
-    return machine_.Step(now, judgement, Info(Condition::kStormSource), settings_);
+    return machine_.Step(now, judgement, Info(Condition::kEgressBlocked), settings_);
   }
 
   config::HealthSettings settings_;

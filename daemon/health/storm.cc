@@ -10,36 +10,40 @@ namespace {
 using namespace std::chrono_literals;
 using enum Unit;
 
-// A storm's trickle, when it is not ACKs, gets less; a slow receiver's stays.
-constexpr double kFalling = 0.7;
 constexpr double kNothing = 0.01;
 constexpr Time kStormHour = 1h;
+constexpr Time kBoundTime = 3s;
 constexpr double kBoundLowest = 0.8;
+constexpr double kRefreshesMax = 5;
 
 // More comes in than ACKs for what goes out; nullopt: not counted.
 struct Receives {
   double share = 0;
   double beyond_acks = 0;
-  bool falling = false;
 };
 
 std::optional<Receives> ReceivesOf(const PriorityView& view) {
   const auto rx = view.RxLineShare(view.Last(1s));
   if (!rx) return std::nullopt;
   const double acks = kAckShare * view.TxLineShare(view.Last(1s)).value_or(0);
-  const auto longer = view.RxLineShare(view.Last(2s));
-  return Receives{*rx, std::max(0.0, *rx - acks), longer && *rx < kFalling * *longer};
+  return Receives{*rx, std::max(0.0, *rx - acks)};
 }
 
 // A bound that frames give is reached by any busy receiver, since XOFF and XON both count: then the
-// probes must agree, or it must be reached in every second of five while nothing comes in.
+// probes must agree, or it must be reached in every interval of three seconds while nothing comes
+// in.
 bool BoundIsEnough(const PriorityView& view, const Receives& receives, const PortProbes& probes) {
+  // What came in one gulp after a gap says nothing of how it was spread.
+  if (view.now - view.port.cadence.last_late() < kBoundTime) return false;
   if (probes.AllLosslessBad()) return true;
-  const auto five = view.RxLineShare(view.Last(5s));
-  const auto lowest = view.LowestDuty(Direction::kTx, 5s, 1s);
-  const double acks = kAckShare * view.TxLineShare(view.Last(5s)).value_or(0);
-  return receives.beyond_acks < kNothing && five && *five - acks < kNothing && lowest &&
-         lowest->value >= kBoundLowest;
+  const auto long_rx = view.RxLineShare(view.Last(kBoundTime));
+  const auto lowest = view.LowestDuty(Direction::kTx, kBoundTime, Time(1));  // each interval
+  const double acks = kAckShare * view.TxLineShare(view.Last(kBoundTime)).value_or(0);
+  // A NIC that holds its switch refreshes once or a few times a pause; one that lets it go and
+  // stops it again sends many more.
+  const auto frames = view.DutyOver(Direction::kTx, view.Last(kBoundTime));
+  return receives.beyond_acks < kNothing && long_rx && *long_rx - acks < kNothing && lowest &&
+         lowest->value >= kBoundLowest && frames && frames->frames <= kRefreshesMax;
 }
 
 bool PausesWithoutEnd(const PriorityView& view, const config::StormSettings& settings,
@@ -61,8 +65,7 @@ bool PausesWithoutEnd(const PriorityView& view, const config::StormSettings& set
     return true;
   }
   const bool nothing = receives->beyond_acks < kNothing;
-  return two->value >= settings.duty && throughout &&
-         (nothing || receives->falling || two->value >= settings.sure_duty);
+  return two->value >= settings.duty && throughout && (nothing || two->value >= settings.sure_duty);
 }
 
 void DescribeStorm(const PriorityView& view, const Context& context, const PauseMemory& memory,

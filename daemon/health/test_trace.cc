@@ -11,6 +11,7 @@ void TestHost::Tick(const Traffic& traffic) {
   Count(Signal::kTxPauseUs, traffic.tx_duty * seconds * 1e6);
   Count(Signal::kRxPauseUs, traffic.rx_duty * seconds * 1e6);
   Count(Signal::kTxPauseFrames, traffic.tx_frames * seconds);
+  Count(Signal::kRxPauseFrames, traffic.rx_frames * seconds);
   Count(Signal::kRxPauseTransitions, traffic.rx_transitions * seconds);
   Count(Signal::kEcnMarked, traffic.ce_ratio * traffic.rx * kRate * seconds / kMtu);
   now += step;

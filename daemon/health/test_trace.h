@@ -17,6 +17,7 @@ struct Traffic {
   double rx_duty = 0;
   double rx_transitions = 0;  // a second
   double tx_frames = 0;       // a second
+  double rx_frames = 0;       // a second
   double ce_ratio = 0;
 };
 

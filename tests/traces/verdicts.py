@@ -3,6 +3,7 @@
 import json
 import subprocess
 from dataclasses import dataclass, field
+from pathlib import Path
 
 SEVERITIES = ("info", "warning", "major", "critical")
 FIRING = ("active", "clearing")
@@ -65,9 +66,13 @@ def verdicts_of(transitions):
 
 
 def replay(program, folder):
-    """Runs the program on a trace folder; returns its transitions."""
-    done = subprocess.run([program, "replay", str(folder), "--json"], capture_output=True, text=True,
-                          check=False)
+    """Runs the program on a trace folder, with its rdmapulse.yaml if there is one; returns its
+    transitions."""
+    command = [program, "replay", str(folder), "--json"]
+    config = Path(folder, "rdmapulse.yaml")
+    if config.exists():
+        command += ["--config", str(config)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise ReplayError(f"replay of {folder} ended with {done.returncode}: {done.stderr.strip()}")
     try:

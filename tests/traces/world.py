@@ -91,6 +91,7 @@ class World:
         self.rows, self.ports = [], {}
         self.history = []  # (time, the hosts' steps), for what the truth is worked out from.
         self.last_poll = {}
+        self.config = None  # What the operator says of the fabric, as rdmapulse.yaml.
         self.hosts = []
 
     # ---- what scenarios ask and say
@@ -220,6 +221,8 @@ class World:
         lines += [line for _, line in sorted(self.rows, key=lambda row: row[0])]
         write_gzip(folder / "hosts.csv.gz", lines)
         write_gzip(folder / "probes.csv.gz", self._probe_lines())
+        if self.config:
+            (folder / "rdmapulse.yaml").write_text(self.config, encoding="utf-8")
         (folder / "truth.yaml").write_text(yaml_of(truth), encoding="utf-8")
 
     def _probe_lines(self):
