@@ -123,9 +123,14 @@ struct Expect {
   bool operator==(const Expect&) const = default;
 };
 
+// The flight recorder: what it keeps in memory, and what it writes when something is found.
 struct Recorder {
   std::string dir = "/var/lib/rdmapulse";
-  std::uint64_t max_bytes = 256ULL << 20;
+  std::uint64_t max_bytes = 256ULL << 20;  // of all recordings in `dir`
+  std::uint32_t max_recordings = 100;
+  std::chrono::milliseconds window{300'000};   // how far back a recording reaches
+  std::chrono::milliseconds interval{60'000};  // no two recordings closer than this
+  std::uint64_t memory_bytes = 16ULL << 20;
   bool operator==(const Recorder&) const = default;
 };
 

@@ -20,6 +20,8 @@ using std::chrono::milliseconds;
 constexpr DurationBounds kInterval = {milliseconds(10), hours(1)};
 // The histograms of round trips end at 10 s, where even a QP that retries has long given up.
 constexpr DurationBounds kDeadline = {milliseconds(1), milliseconds(10'000)};
+// A finding needs ten seconds of what came before it; more than an hour is what Prometheus is for.
+constexpr DurationBounds kRecorderTime = {milliseconds(10'000), hours(1)};
 
 constexpr std::array<std::string_view, 3> kMad = {"none", "port", "switch"};
 constexpr std::array<std::string_view, 3> kFamilies = {"any", "ipv4", "ipv6"};
@@ -159,6 +161,16 @@ constexpr auto kOwnKeys = std::to_array<Key>({
     {"maintenance", [](const Value& v, Config& c) { Read(v, c.maintenance); }},
     {"recorder.dir", [](const Value& v, Config& c) { Read(v, c.recorder.dir); }},
     {"recorder.max_bytes", [](const Value& v, Config& c) { ReadBytes(v, c.recorder.max_bytes); }},
+    {"recorder.max_recordings",
+     [](const Value& v,
+        Config&
+            c) { Read(v, Bounds{1, 100'000, "a number of recordings"}, c.recorder.max_recordings); }},
+    {"recorder.window",
+     [](const Value& v, Config& c) { Read(v, kRecorderTime, c.recorder.window); }},
+    {"recorder.interval",
+     [](const Value& v, Config& c) { Read(v, kRecorderTime, c.recorder.interval); }},
+    {"recorder.memory_bytes",
+     [](const Value& v, Config& c) { ReadBytes(v, c.recorder.memory_bytes); }},
 });
 
 // Those of every section, as the file and its documentation list them.

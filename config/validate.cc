@@ -109,11 +109,13 @@ void Validate(const Config& config, Report& report) {
   ValidatePeers(config, report);
   ValidateClasses(config, report);
   ValidatePath(config.recorder.dir, "recorder.dir", report);
-  if (config.recorder.max_bytes < kRecorderBytesMin) {
-    report.Error("recorder.max_bytes", BytesText(config.recorder.max_bytes) +
-                                           " holds no recording; use at least " +
-                                           BytesText(kRecorderBytesMin));
-  }
+  const auto holds_one = [&report](std::uint64_t bytes, const std::string& key) {
+    if (bytes >= kRecorderBytesMin) return;
+    report.Error(key, BytesText(bytes) + " holds no recording; use at least " +
+                          BytesText(kRecorderBytesMin));
+  };
+  holds_one(config.recorder.max_bytes, "recorder.max_bytes");
+  holds_one(config.recorder.memory_bytes, "recorder.memory_bytes");
   ValidateUnavailable(config, report);
 }
 

@@ -250,8 +250,10 @@ TEST(ValidateUnavailableTest, TlsAndDiscoveryAreErrors) {
 }
 
 TEST(ValidateUnavailableTest, TheRestIsAWarning) {
-  for (const std::string yaml : {"selection: {tor_mesh: false}", "selection: {sampled: 4}",
-                                 "recorder: {dir: /tmp}", "recorder: {max_bytes: 1GB}"}) {
+  for (const std::string yaml :
+       {"selection: {tor_mesh: false}", "selection: {sampled: 4}", "recorder: {dir: /tmp}",
+        "recorder: {max_bytes: 1GB}", "recorder: {max_recordings: 1}", "recorder: {window: 10s}",
+        "recorder: {interval: 10s}", "recorder: {memory_bytes: 2MiB}"}) {
     const LoadResult loaded = Load(yaml);
     EXPECT_TRUE(loaded.Usable()) << yaml;
     ASSERT_EQ(loaded.problems.size(), 1U) << yaml;
@@ -280,6 +282,12 @@ TEST(ValidateUnavailableTest, RecorderIsCheckedAllTheSame) {
   EXPECT_FALSE(Load("recorder: {dir: tmp}").Usable());
   EXPECT_FALSE(Load("recorder: {max_bytes: 1048575}").Usable());
   EXPECT_TRUE(Load("recorder: {max_bytes: 1048576}").Usable());
+  EXPECT_FALSE(Load("recorder: {memory_bytes: 1048575}").Usable());
+  EXPECT_TRUE(Load("recorder: {memory_bytes: 1048576}").Usable());
+  EXPECT_FALSE(Load("recorder: {window: 9999ms}").Usable());
+  EXPECT_TRUE(Load("recorder: {window: 1h}").Usable());
+  EXPECT_FALSE(Load("recorder: {interval: 3601s}").Usable());
+  EXPECT_FALSE(Load("recorder: {max_recordings: 0}").Usable());
 }
 
 }  // namespace

@@ -52,6 +52,28 @@ bool Into(const Result<std::optional<Value>>& read, Out& out, Result<void>& erro
   return true;
 }
 
+// In the order of ProbeOutcome.
+constexpr std::array<std::string_view, 6> kOutcomes = {"ok",        "late_blocked", "late_retx",
+                                                       "late_self", "failed",       "aborted"};
+
+// The port that a row names.
+Result<PortName> PortOf(const Table& table, std::optional<std::size_t> device_column,
+                        std::optional<std::size_t> port_column) {
+  PortName name;
+  if (device_column) {
+    auto device = NameOf(table, *device_column, false);
+    if (!device) return tl::unexpected(device.error());
+    name.device = std::move(*device);
+  }
+  if (port_column) {
+    const auto port = table.Unsigned(*port_column);
+    if (!port) return tl::unexpected(port.error());
+    if (*port && **port > 0xffff) return table.Bad(*port_column, "is no port");
+    if (*port) name.port = static_cast<std::uint32_t>(**port);
+  }
+  return name;
+}
+
 std::vector<std::string> Split(std::string_view text, char separator) {
   std::vector<std::string> parts;
   while (!text.empty()) {
@@ -65,6 +87,8 @@ std::vector<std::string> Split(std::string_view text, char separator) {
 }
 
 }  // namespace
+
+std::string_view Name(ProbeOutcome outcome) { return kOutcomes[static_cast<std::size_t>(outcome)]; }
 
 Result<HostRows> HostRows::Open(std::unique_ptr<LineReader> lines) {
   auto table = Table::Open(std::move(lines));
@@ -134,16 +158,10 @@ Result<std::optional<HostRow>> HostRows::Next() {
   auto host = NameOf(table_, host_, true);
   if (!host) return tl::unexpected(host.error());
   row.host = std::move(*host);
-  if (device_) {
-    auto device = NameOf(table_, *device_, false);
-    if (!device) return tl::unexpected(device.error());
-    row.port.port.device = std::move(*device);
-  }
+  auto port = PortOf(table_, device_, port_);
+  if (!port) return tl::unexpected(port.error());
+  row.port.port = std::move(*port);
   Result<void> error;
-  std::optional<std::uint64_t> port;
-  if (port_ && !Into(table_.Unsigned(*port_), port, error)) return tl::unexpected(error.error());
-  if (port && *port > 0xffff) return table_.Bad(*port_, "is no port");
-  if (port) row.port.port.port = static_cast<std::uint32_t>(*port);
   std::optional<std::uint64_t> priority;
   if (priority_ && !Into(table_.Unsigned(*priority_), priority, error)) {
     return tl::unexpected(error.error());
@@ -169,7 +187,9 @@ Result<ProbeRows> ProbeRows::Open(std::unique_ptr<LineReader> lines) {
     if (!found) return tl::unexpected(found.error());
     *at = *found;
   }
-  const std::array<std::pair<std::string_view, std::optional<std::size_t>*>, 9> known = {{
+  const std::array<std::pair<std::string_view, std::optional<std::size_t>*>, 11> known = {{
+      {"device", &rows.device_},
+      {"port", &rows.port_},
       {"class", &rows.class_},
       {"kind", &rows.kind_},
       {"sport", &rows.sport_},
@@ -201,6 +221,9 @@ Result<void> ProbeRows::ReadPath(ProbeRow& row) const {
   if (!dst) return tl::unexpected(dst.error());
   row.src = std::move(*src);
   row.path.peer = std::move(*dst);
+  auto local = PortOf(table_, device_, port_);
+  if (!local) return tl::unexpected(local.error());
+  row.path.local = std::move(*local);
   const std::string_view traffic_class = table_.cell(class_);
   if (traffic_class == "control") {
     row.path.traffic_class = ProbeClass::kControl;
@@ -226,8 +249,6 @@ Result<void> ProbeRows::ReadPath(ProbeRow& row) const {
 }
 
 Result<void> ProbeRows::ReadResult(ProbeRow& row) const {
-  constexpr std::array<std::string_view, 6> kOutcomes = {"ok",        "late_blocked", "late_retx",
-                                                         "late_self", "failed",       "aborted"};
   ProbeResult& result = row.result;
   Result<void> error;
   std::optional<double> rtt_us;

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -46,15 +47,18 @@ class HostRows {
   std::vector<std::string> ignored_;
 };
 
+// As in the column `outcome`: "ok", "late_blocked", …
+std::string_view Name(ProbeOutcome outcome);
+
 struct ProbeRow {
-  std::string src;
-  ProbePath path;
+  std::string src{};
+  ProbePath path{};
   Time posted{};
   bool outstanding = false;  // neither a round trip nor an outcome: it never came back
   bool to_peer = true;       // false: a loopback or a connection, which no detector reads
-  ProbeResult result;        // when not outstanding
-  std::optional<bool> session_up;
-  std::optional<std::uint64_t> peer_epoch;
+  ProbeResult result{};      // when not outstanding
+  std::optional<bool> session_up{};
+  std::optional<std::uint64_t> peer_epoch{};
 };
 
 class ProbeRows {
@@ -75,8 +79,8 @@ class ProbeRows {
   std::size_t time_ = 0;
   std::size_t src_ = 0;
   std::size_t dst_ = 0;
-  std::optional<std::size_t> class_, kind_, sport_, rtt_, outcome_, status_, responder_, session_,
-      epoch_;
+  std::optional<std::size_t> device_, port_, class_, kind_, sport_, rtt_, outcome_, status_,
+      responder_, session_, epoch_;
   std::vector<std::string> ignored_;
 };
 
