@@ -35,6 +35,19 @@ void DiffPeers(const std::vector<Peer>& before, const std::vector<Peer>& after, 
   }
 }
 
+// It is made once: what it holds was kept by its bounds.
+void DiffRecorder(const Recorder& before, const Recorder& after, Changes& changes) {
+  const auto restart = [&changes](bool changed, std::string_view key) {
+    if (changed) changes.needs_restart.emplace_back(key);
+  };
+  restart(before.dir != after.dir, "recorder.dir");
+  restart(before.max_bytes != after.max_bytes, "recorder.max_bytes");
+  restart(before.max_recordings != after.max_recordings, "recorder.max_recordings");
+  restart(before.window != after.window, "recorder.window");
+  restart(before.interval != after.interval, "recorder.interval");
+  restart(before.memory_bytes != after.memory_bytes, "recorder.memory_bytes");
+}
+
 ClassChange DiffClass(const Class& before, const Class& after) {
   const auto schedule = [](const Class& c) { return std::tie(c.interval, c.deadline, c.ops); };
   const auto attributes = [](const Class& c) { return std::tie(c.dscp, c.timeout, c.retry_cnt); };
@@ -68,6 +81,7 @@ Changes Diff(const Config& before, const Config& after) {
   restart(before.http.socket, after.http.socket, "http.socket");
   restart(before.control.listen, after.control.listen, "control.listen");
   restart(before.sysfs_root, after.sysfs_root, "sysfs_root");
+  DiffRecorder(before.recorder, after.recorder, changes);
   return changes;
 }
 

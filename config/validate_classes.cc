@@ -116,19 +116,9 @@ void ValidateUnavailable(const Config& config, Report& report) {
     if (set) report.Warn(key, "has no effect in this version, " + std::string(why));
   };
   constexpr std::string_view kAllPeers = "which probes every peer of the list";
-  constexpr std::string_view kNoRecorder = "which has no flight recorder";
   no_effect(config.selection.tor_mesh != defaults.selection.tor_mesh, "selection.tor_mesh",
             kAllPeers);
   no_effect(config.selection.sampled != defaults.selection.sampled, "selection.sampled", kAllPeers);
-  const Recorder& recorder = config.recorder;
-  const Recorder& unset = defaults.recorder;
-  no_effect(recorder.dir != unset.dir, "recorder.dir", kNoRecorder);
-  no_effect(recorder.max_bytes != unset.max_bytes, "recorder.max_bytes", kNoRecorder);
-  no_effect(recorder.max_recordings != unset.max_recordings, "recorder.max_recordings",
-            kNoRecorder);
-  no_effect(recorder.window != unset.window, "recorder.window", kNoRecorder);
-  no_effect(recorder.interval != unset.interval, "recorder.interval", kNoRecorder);
-  no_effect(recorder.memory_bytes != unset.memory_bytes, "recorder.memory_bytes", kNoRecorder);
 }
 
 }  // namespace rdmapulse::config

@@ -17,6 +17,7 @@
 #include "config/reload.h"
 #include "daemon/catalogue_files.h"
 #include "daemon/health/wording.h"
+#include "daemon/recorder/store.h"
 #include "daemon/version.h"
 
 namespace rdmapulse {
@@ -90,7 +91,12 @@ App::App(config::Config config, std::string config_path)
                 .unix_minus_monotonic = std::chrono::microseconds(epoch_) -
                                         std::chrono::duration_cast<std::chrono::microseconds>(
                                             started_.time_since_epoch())},
-               {}, JournalFinding),
+               config::DetectorSettings(config_), config_.recorder,
+               {.journal = JournalFinding,
+                .record =
+                    [this](recorder::Recording recording, const health::Finding& finding) {
+                      Record(std::move(recording), finding);
+                    }}),
       transport_(loop_, {.device = {.cq_depth = static_cast<int>(config_.budget.qps_per_nic),
                                     .family = probes::ParseGidFamily(config_.gid.family)},
                          .ignored = [](const PortId&) { return false; },
@@ -166,6 +172,7 @@ void App::StopAll() {
   http_.reset();
   control_.Stop();
   collection_.Stop();
+  recorder_pool_.Stop();
   transport_.Stop();
   prober_timer_.cancel();
 }
@@ -183,6 +190,7 @@ void App::Configure() {
   counters_.SetRules({.allow = collect.allow.empty() ? nullptr : Compiled(collect.allow),
                       .deny = Compiled(collect.deny),
                       .max = collect.series_max});
+  verdict_.SetSettings(config::DetectorSettings(config_));
   control_.SetPeers(config_.peers);
   prober_.Configure(probes::MakeSettings(config_));
 }
@@ -255,6 +263,20 @@ void App::OnCollected(const DeviceInfo& device, const collectors::Collection& co
         collectors::AckTimeoutRetransmissions(*counted, device.name, port.port, device.driver);
     if (total) prober_.OnRetransmits({device.name, port.port}, started, finished, *total);
   }
+}
+
+void App::Record(recorder::Recording recording, const health::Finding& finding) {
+  recorder_pool_.Run([settings = config_.recorder, recording = std::move(recording),
+                      finding] { return recorder::Store(settings).Save(recording, finding); },
+                     [this, id = finding.id](const Result<std::string>& saved) {
+                       if (saved) {
+                         ++recordings_saved_;
+                         spdlog::info("finding {}: what led to it is in {}", id, *saved);
+                       } else {
+                         ++recordings_failed_;
+                         spdlog::warn("finding {}: {}", id, saved.error().Text());
+                       }
+                     });
 }
 
 // Passes over those that it has taken already.
@@ -369,6 +391,8 @@ std::shared_ptr<const Snapshot> App::TakeSnapshot() {
   }
   snapshot->findings = verdict_.Findings();
   snapshot->finding_series = verdict_.Series().Samples();
+  snapshot->recordings_saved = recordings_saved_;
+  snapshot->recordings_failed = recordings_failed_;
   snapshot->rates = verdict_.Rates(now);
   snapshot->pause_peaks = verdict_.PeaksOfPause(now);
   snapshot->findings_total = verdict_.Series().Totals();

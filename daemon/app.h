@@ -21,6 +21,7 @@
 #include "collectors/counter_book.h"
 #include "config/config.h"
 #include "daemon/asked_probes.h"
+#include "daemon/base/blocking_pool.h"
 #include "daemon/base/result.h"
 #include "daemon/collection.h"
 #include "daemon/http/server.h"
@@ -54,6 +55,7 @@ class App {
   void OnProberDue();
   void OnDevices(const std::vector<DeviceInfo>& devices);
   void OnCollected(const DeviceInfo& device, const collectors::Collection& collection);
+  void Record(recorder::Recording recording, const health::Finding& finding);
   void TakeCounters(TimePoint now);
   void SayDroppedSeries(const collectors::SeriesUse& use);
   void Reload();
@@ -77,6 +79,9 @@ class App {
   boost::asio::steady_timer publish_timer_{loop_};
   boost::asio::steady_timer prober_timer_{loop_};
   Verdict verdict_;
+  BlockingPool recorder_pool_{loop_, 1, Urgency::kBackground};
+  std::uint64_t recordings_saved_ = 0;
+  std::uint64_t recordings_failed_ = 0;
   TimePoint next_judgement_;
   Duration late_since_judgement_{};
   verbs::VerbsTransport transport_;

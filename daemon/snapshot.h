@@ -72,6 +72,9 @@ struct Snapshot {
   std::vector<FindingSeries::Sample> finding_series;
   std::vector<PausePeaks::Peak> pause_peaks;
   std::vector<health::PortRates> rates;
+  // Of the flight recorder, since our start.
+  std::uint64_t recordings_saved = 0;
+  std::uint64_t recordings_failed = 0;
   std::array<std::uint64_t, health::kConditionCount> findings_total{};  // by condition
 };
 

@@ -33,10 +33,12 @@ health::ProbePath PathOf(const probes::ProbeNews& news) {
 
 }  // namespace
 
-Verdict::Verdict(About about, const config::HealthSettings& settings, Journal journal)
+Verdict::Verdict(About about, const config::HealthSettings& settings,
+                 const config::Recorder& recorder, Handlers handlers)
     : about_(std::move(about)),
-      journal_(std::move(journal)),
+      handlers_(std::move(handlers)),
       engine_(about_.host, settings),
+      recorder_(about_.host, settings.lossless_priority, recorder),
       counted_(about_.unix_minus_monotonic),
       findings_(std::make_shared<const std::vector<health::Finding>>()) {}
 
@@ -51,17 +53,17 @@ void Verdict::OnDevices(const std::vector<DeviceInfo>& devices, TimePoint now) {
       sample.time = At(now);
       sample.port = {known.name, port.port};
       sample.device_present = false;
-      engine_.Add(sample);
+      Tell(sample);
     }
   }
   devices_ = devices;
-  for (const health::PortSample& sample : StateSamples(devices, At(now))) engine_.Add(sample);
+  for (const health::PortSample& sample : StateSamples(devices, At(now))) Tell(sample);
 }
 
 void Verdict::OnCounted(const collectors::CountedHost& counted) {
   for (const health::PortSample& sample : counted_.Take(counted, devices_)) {
     AddPauses(sample);
-    engine_.Add(sample);
+    Tell(sample);
   }
 }
 
@@ -77,7 +79,7 @@ void Verdict::AddPauses(const health::PortSample& sample) {
 }
 
 void Verdict::OnProbe(const probes::ProbeNews& news, TimePoint now) {
-  if (!news.end) return engine_.Add(health::ProbePosted{At(news.posted), PathOf(news)});
+  if (!news.end) return Tell(health::ProbePosted{At(news.posted), PathOf(news)});
   health::ProbeResult result;
   result.time = At(now);
   result.posted = At(news.posted);
@@ -89,7 +91,7 @@ void Verdict::OnProbe(const probes::ProbeNews& news, TimePoint now) {
   } else {
     result.status = std::string(probes::StatusName(news.end->status.code));
   }
-  engine_.Add(result);
+  Tell(result);
 }
 
 void Verdict::OnPeers(const std::vector<PeerSnapshot>& peers, TimePoint now) {
@@ -98,18 +100,19 @@ void Verdict::OnPeers(const std::vector<PeerSnapshot>& peers, TimePoint now) {
     const auto [known, is_new] = sessions_.try_emplace(peer.name, session);
     if (!is_new && known->second == session) continue;
     known->second = session;
-    engine_.Add(health::PeerSample{At(now), peer.name, session.up, session.epoch});
+    Tell(health::PeerSample{At(now), peer.name, session.up, session.epoch});
   }
 }
 
 void Verdict::Evaluate(TimePoint now, Duration loop_late, bool maintenance) {
-  engine_.Add(health::HostSample{.time = At(now),
-                                 .epoch = about_.epoch,
-                                 .loop_late = std::chrono::duration_cast<health::Time>(loop_late),
-                                 .maintenance = maintenance});
+  Tell(health::HostSample{.time = At(now),
+                          .epoch = about_.epoch,
+                          .loop_late = std::chrono::duration_cast<health::Time>(loop_late),
+                          .maintenance = maintenance});
   for (const health::Finding& finding : engine_.Evaluate(At(now))) {
     if (finding.state == health::State::kActive) series_.Count(finding.condition);
-    journal_(finding);
+    if (recorder_.Wants(finding)) handlers_.record(recorder_.Take(), finding);
+    handlers_.journal(finding);
   }
   findings_ = std::make_shared<const std::vector<health::Finding>>(engine_.Findings());
   series_.Update(*findings_, now);

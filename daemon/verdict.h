@@ -10,13 +10,14 @@
 #include <vector>
 
 #include "collectors/counted_host.h"
-#include "config/health_settings.h"
+#include "config/config.h"
 #include "daemon/base/device_info.h"
 #include "daemon/base/time.h"
 #include "daemon/counted_samples.h"
 #include "daemon/finding_series.h"
 #include "daemon/health/engine.h"
 #include "daemon/pause_peaks.h"
+#include "daemon/recorder/recorder.h"
 #include "daemon/snapshot.h"
 #include "probes/path_env.h"
 
@@ -29,9 +30,15 @@ class Verdict {
     std::uint64_t epoch = 0;                           // µs since 1970 at our start
     std::chrono::microseconds unix_minus_monotonic{};  // added to our clock, it reads as Unix time
   };
-  using Journal = std::function<void(const health::Finding&)>;
+  struct Handlers {
+    std::function<void(const health::Finding&)> journal;  // of each transition
+    // What led to a finding, worth to be kept. Must not block.
+    std::function<void(recorder::Recording, const health::Finding&)> record;
+  };
 
-  Verdict(About about, const config::HealthSettings& settings, Journal journal);
+  Verdict(About about, const config::HealthSettings& settings, const config::Recorder& recorder,
+          Handlers handlers);
+  void SetSettings(const config::HealthSettings& settings) { engine_.SetSettings(settings); }
 
   void OnDevices(const std::vector<DeviceInfo>& devices, TimePoint now);
   // What has been read since the last call; the rest is passed over.
@@ -61,11 +68,17 @@ class Verdict {
   };
 
   health::Time At(TimePoint time) const { return counted_.At(time); }
+  template <typename Input>
+  void Tell(const Input& input) {
+    engine_.Add(input);
+    recorder_.Add(input);
+  }
   void AddPauses(const health::PortSample& sample);
 
   const About about_;
-  const Journal journal_;
+  const Handlers handlers_;
   health::Engine engine_;
+  recorder::Recorder recorder_;
   CountedSamples counted_;
   PausePeaks pause_peaks_;
   FindingSeries series_;

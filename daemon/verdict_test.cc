@@ -49,11 +49,14 @@ class VerdictTest : public ::testing::Test {
   TimePoint now_ = kStart;
   std::vector<DeviceInfo> devices_ = Device(PortState::kActive);
   std::vector<Finding> journal_;
+  std::vector<std::string> recorded_;
   Verdict verdict_{{.host = "h1",
                     .epoch = kEpoch,
                     .unix_minus_monotonic = std::chrono::microseconds(kEpoch) - 1000s},
                    {},
-                   [this](const Finding& finding) { journal_.push_back(finding); }};
+                   {},
+                   {.journal = [this](const Finding& finding) { journal_.push_back(finding); },
+                    .record = [this](auto, const Finding& of) { recorded_.push_back(of.id); }}};
 };
 
 TEST_F(VerdictTest, AHealthyHostHasNoFindings) {
@@ -76,6 +79,7 @@ TEST_F(VerdictTest, APortThatGoesDownIsFoundAndSaysWhenInUnixTime) {
   EXPECT_EQ(verdict_.Series().Totals()[static_cast<std::size_t>(Condition::kLinkDown)], 1U);
   ASSERT_FALSE(journal_.empty());
   EXPECT_EQ(journal_.back().id, finding->id);
+  EXPECT_EQ(recorded_, std::vector<std::string>{finding->id});
 }
 
 TEST_F(VerdictTest, ADeviceThatIsListedNoMoreIsLost) {

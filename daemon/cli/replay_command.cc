@@ -19,7 +19,11 @@ Result<health::trace::Replayed> Replay(const std::string& folder,
                                        const config::HealthSettings& settings) {
   if (health::trace::IsTrace(folder)) return health::trace::ReplayTrace(folder, settings);
   Result<RecordedMoments> recorded = ReadRecordedMoments(folder);
-  if (!recorded) return tl::unexpected(recorded.error());
+  if (!recorded) {
+    Error error = std::move(recorded.error());
+    if (error.advice.empty()) error.advice = "a trace has hosts.csv or hosts.csv.gz";
+    return tl::unexpected(std::move(error));
+  }
   return health::trace::Replayed{
       health::trace::ReplayMoments(recorded->host, recorded->moments, settings),
       std::move(recorded->warnings)};

@@ -330,7 +330,8 @@ TEST_F(ReplayTest, FindsAStormByDefaultAndAsConfigured) {
 TEST_F(ReplayTest, BadInputIsExitCode2WithFileAndLine) {
   const Outcome none = Process({"replay", TopFolder()}).Wait();
   EXPECT_EQ(none.exit_code, 2);
-  EXPECT_NE(none.error.find("it is no trace"), std::string::npos) << none.error;
+  EXPECT_NE(none.error.find("it is no recorded host"), std::string::npos) << none.error;
+  EXPECT_NE(none.error.find("a trace has hosts.csv or hosts.csv.gz"), std::string::npos);
   File("hosts.csv", "time_us,host,prio_tx_bytes\n1,h1,nan\n");
   const Outcome bad = Process({"replay", TopFolder()}).Wait();
   EXPECT_EQ(bad.exit_code, 2);

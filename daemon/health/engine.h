@@ -40,6 +40,9 @@ class Engine {
          Source source = Source::kContinuous);
   Engine(Engine&&) = delete;
 
+  // For what is judged from now on; what is known and what was found stay.
+  void SetSettings(const config::HealthSettings& settings) { settings_ = settings; }
+
   void Add(const PortSample& sample);
   void Add(const HostSample& sample);
   void Add(const ProbePosted& posted);
@@ -124,7 +127,7 @@ class Engine {
   AlsoHit Hit(const Open& open, const std::vector<Open>& all) const;
 
   const std::string host_;
-  const config::HealthSettings settings_;
+  config::HealthSettings settings_;
   const Source source_;
   ProbeBook probes_;
   std::map<PortName, std::unique_ptr<PortState>> ports_;

@@ -17,16 +17,12 @@ class Now {
  public:
   Now(const PortHistory& port, Time now) : port_(port) {
     const Time oldest = std::max(kOldest, port.cadence.Typical() * 3);
-    if (now - port.last <= oldest) span_ = Span{.end = now, .length = kWindow};
+    if (now - port.last <= oldest) span_ = Span{.end = port.last, .length = kWindow};
   }
 
   std::optional<double> Of(const SignalHistory& history, Signal signal) const {
     if (!span_) return std::nullopt;
-    const Series* const series = history.Find(signal);
-    if (series == nullptr || span_->end - series->last() > kOldest + port_.cadence.Typical() * 3) {
-      return std::nullopt;
-    }
-    const auto growth = series->Over(*span_);
+    const auto growth = history.Over(signal, *span_);
     return growth ? std::optional(growth->PerSecond()) : std::nullopt;
   }
   // Of the port, or of the priorities together: transport counters are kept with the class that

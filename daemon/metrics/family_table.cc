@@ -183,6 +183,10 @@ constexpr std::array<Row, kFamilyCount> kRows = {{
       "1 while a condition is active or clearing here, 0 for five minutes afterwards."}},
     {Family::kFindings,
      {"rdmapulse_findings_total", kCounter, "Times a condition has become active here."}},
+    {Family::kRecordings,
+     {"rdmapulse_recordings_total", kCounter,
+      "Recordings of what led to a finding, by whether they were written (saved) or could not be "
+      "(failed)."}},
     {Family::kProcessCpu,
      {"process_cpu_seconds_total", kCounter, "CPU time that the daemon used, user and system."}},
     {Family::kProcessResidentMemory,

@@ -69,6 +69,7 @@ enum class Family : std::uint8_t {
   kQpRebuilds,
   kFinding,
   kFindings,
+  kRecordings,
   kProcessCpu,
   kProcessResidentMemory,
   kProcessOpenFds,

@@ -37,6 +37,12 @@ void AddFindings(FamilySet& families, const Snapshot& snapshot) {
   for (const FindingSeries::Sample& sample : snapshot.finding_series) {
     families.Add(Family::kFinding, LabelsOf(sample.key), sample.active ? 1 : 0);
   }
+  for (const auto& [result, count] : {std::pair("saved", snapshot.recordings_saved),
+                                      std::pair("failed", snapshot.recordings_failed)}) {
+    Labels labels;
+    Put(labels, "result", result);
+    families.Add(Family::kRecordings, std::move(labels), count);
+  }
   AddPausePeaks(families, snapshot.pause_peaks);
   // Every condition from the start: rate() does not see the step from absent to 1.
   for (std::size_t i = 0; i < snapshot.findings_total.size(); ++i) {
