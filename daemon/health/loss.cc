@@ -176,6 +176,20 @@ void Describe(const PriorityView& view, const Context& context, const LossMemory
   if (context.self_late) judgement.weight.Add(weight::kSelfLate);
 }
 
+// Paths of the class on which the last probes went through.
+std::uint32_t GoodPathsToOthers(const std::string& peer, ProbeClass traffic_class,
+                                const Context& context) {
+  std::uint32_t good = 0;
+  for (const auto& [path, history] : context.probes.paths()) {
+    if (path.peer == peer || path.traffic_class != traffic_class) continue;
+    if (KindOf(path) != ProbeKind::kOneSided) continue;
+    const auto five = history.LastFive(context.now, context.settings.probe_deadline,
+                                       context.probes.Disturbed(path.local));
+    if (five.bad == 0 && five.good_in_a_row > 0) ++good;
+  }
+  return good;
+}
+
 }  // namespace
 
 Judgement JudgeLoss(const PriorityView& view, const Context& context, LossMemory& memory) {
@@ -261,20 +275,13 @@ Judgement JudgePathLoss(const std::string& peer, ProbeClass traffic_class, const
   std::uint32_t lost = 0;
   std::uint32_t bad_paths = 0;
   std::uint32_t good_paths = 0;
-  std::uint32_t other_good = 0;
   bool other_class_dead = false;
   Time last_lost = kNever;
   std::set<std::int64_t> bins;
-  for (const auto& [path, history] : context.probes.paths()) {
+  for (const auto& [path, history] : context.probes.PathsTo(peer)) {
     if (KindOf(path) != ProbeKind::kOneSided) continue;
     const Time since = std::max(memory.not_before, context.probes.Disturbed(path.local));
     const auto five = history.LastFive(context.now, context.settings.probe_deadline, since);
-    if (path.peer != peer) {
-      if (path.traffic_class == traffic_class && five.bad == 0 && five.good_in_a_row > 0) {
-        ++other_good;
-      }
-      continue;
-    }
     if (path.traffic_class != traffic_class) {
       other_class_dead =
           history.LastFive(context.now, context.settings.probe_deadline).good_in_a_row == 0;
@@ -323,7 +330,8 @@ Judgement JudgePathLoss(const std::string& peer, ProbeClass traffic_class, const
                                  : "all {} to this peer hit",
                   bad_paths, kPaths, context.now);
   }
-  if (other_good > 0) {
+  if (const std::uint32_t other_good = GoodPathsToOthers(peer, traffic_class, context);
+      other_good > 0) {
     judgement.Say("{} to other peers work", other_good, kPaths, context.now);
     judgement.weight.Add(weight::kPeersAgree);
   }

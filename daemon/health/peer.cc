@@ -35,8 +35,7 @@ PeerNow Look(const std::string& peer, const Context& context) {
   PeerNow now;
   now.good_in_a_row = settings.good_probes;
   now.echo_good_in_a_row = settings.good_probes;
-  for (const auto& [path, history] : context.probes.paths()) {
-    if (path.peer != peer) continue;
+  for (const auto& [path, history] : context.probes.PathsTo(peer)) {
     const auto five = history.LastFive(context.now, context.settings.probe_deadline);
     const bool bad = five.bad >= settings.bad_probes && five.over >= settings.over;
     if (KindOf(path) == ProbeKind::kOneSided) {

@@ -210,6 +210,12 @@ const PeerHistory* ProbeBook::Peer(const std::string& name) const {
   return found == peers_.end() ? nullptr : &found->second;
 }
 
+// A path's order begins with its peer.
+ProbeBook::PathRange ProbeBook::PathsTo(const std::string& peer) const {
+  return {paths_.lower_bound(ProbePath{.peer = peer}),
+          paths_.lower_bound(ProbePath{.peer = peer + '\0'})};
+}
+
 ProbeBook::ClassNow ProbeBook::Now(const PortName& port, ProbeClass traffic_class, Time now) const {
   struct PeerNow {
     bool probed = false, good = false, overdue = false, failing = false;

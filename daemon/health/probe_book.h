@@ -102,7 +102,17 @@ class ProbeBook {
   Time Disturbed(const PortName& port) const;
 
   using Paths = std::map<ProbePath, PathHistory>;
+  // For a range-based for; clang 14 does not compile libstdc++ 12's std::ranges::subrange.
+  struct PathRange {
+    Paths::const_iterator first;
+    Paths::const_iterator last;
+
+    Paths::const_iterator begin() const { return first; }
+    Paths::const_iterator end() const { return last; }
+  };
   const Paths& paths() const { return paths_; }
+  // Those to one peer.
+  PathRange PathsTo(const std::string& peer) const;
   const std::map<std::string, PeerHistory>& peers() const { return peers_; }
   const PeerHistory* Peer(const std::string& name) const;
   const RttHistory& Rtt(ProbeClass traffic_class) const {
