@@ -88,6 +88,7 @@ void ReadRetryCnt(const Value& value, Class& out) {
 }
 void ReadOps(const Value& value, Class& out) { Read(value, out.ops); }
 
+constexpr Bounds kRecordings = {1, 100'000, "a number of recordings"};
 constexpr Bounds kProbesPerSecond = {1, 1'000'000, "a rate that a NIC can be asked for"};
 
 constexpr auto kOwnKeys = std::to_array<Key>({
@@ -162,9 +163,7 @@ constexpr auto kOwnKeys = std::to_array<Key>({
     {"recorder.dir", [](const Value& v, Config& c) { Read(v, c.recorder.dir); }},
     {"recorder.max_bytes", [](const Value& v, Config& c) { ReadBytes(v, c.recorder.max_bytes); }},
     {"recorder.max_recordings",
-     [](const Value& v,
-        Config&
-            c) { Read(v, Bounds{1, 100'000, "a number of recordings"}, c.recorder.max_recordings); }},
+     [](const Value& v, Config& c) { Read(v, kRecordings, c.recorder.max_recordings); }},
     {"recorder.window",
      [](const Value& v, Config& c) { Read(v, kRecorderTime, c.recorder.window); }},
     {"recorder.interval",

@@ -27,7 +27,7 @@ TEST(TopViewTest, APortStandsForItsWorstPriorityAndThoseThatMoveHaveALine) {
          "rx_pause_ratio":0.1234,"tx_pause_ratio":1,"discards_per_second":7}]})")),
             "PORT      PRI  RX b/s  TX b/s  PAUSED  PAUSING   ECN  CNP  RETX  DROP\n"
             "mlx5_0/1        92.0G       0   12.3%     100%  1.2k    0   0.5     -\n"
-            "            3   91.2G       0   12.3%     100%                       7\n"
+            "            3   91.2G       0   12.3%     100%                      7\n"
             "Bits and events a second. PAUSED by the peer, PAUSING it: share of the time.\n");
 }
 

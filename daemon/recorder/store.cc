@@ -165,7 +165,10 @@ Result<std::string> Store::Write(const Recording& recording, const health::Findi
   }
   Result<void> written;
   for (const File& file : files) {
-    written = WriteFile(unfinished + "/" + std::string(file.name), file.bytes);
+    std::string path = unfinished;
+    path += '/';
+    path += file.name;
+    written = WriteFile(path, file.bytes);
     if (!written) break;
   }
   if (written) written = Flush(unfinished);

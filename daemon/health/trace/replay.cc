@@ -210,9 +210,10 @@ bool Exists(const std::string& path) {
 
 // `name` or `name`.gz of the folder; null: neither is there.
 Result<std::unique_ptr<LineReader>> OpenPart(const std::string& folder, const std::string& name) {
-  for (const std::string& path : {folder + "/" + name, folder + "/" + name + ".gz"}) {
-    if (Exists(path)) return OpenLines(path);
-  }
+  std::string path = folder + "/" + name;
+  if (Exists(path)) return OpenLines(path);
+  path += ".gz";
+  if (Exists(path)) return OpenLines(path);
   return std::unique_ptr<LineReader>();
 }
 
