@@ -131,7 +131,8 @@ Result<std::optional<std::vector<std::string>>> KernelFiles::List(const std::str
   errno = 0;
   while (const dirent* entry = readdir(folder.get())) {
     const std::string_view name = entry->d_name;
-    if (name == "." || name == "..") continue;
+    // Also what people's tools leave behind in a recording; the kernel has no such names.
+    if (name.starts_with('.')) continue;
     if (names.size() == kMaxFolderEntries) return Fail(E2BIG, {"listing ", root_, "/", path});
     names.emplace_back(name);
     errno = 0;

@@ -54,10 +54,10 @@ TEST(KernelFilesTest, APageIsReadAndOneByteMoreIsRefused) {
   EXPECT_EQ(Outcome(files.ReadText("long")), "error " + std::to_string(EFBIG));
 }
 
-TEST(KernelFilesTest, ListsByBytes) {
+TEST(KernelFilesTest, ListsByBytesWhatIsNotHidden) {
   const fakes::Tree tree("d/b = 1\nd/a/\nd/B = 1\nd/.hidden = 1\nlink -> d\n");
   const KernelFiles files(tree.Root());
-  EXPECT_THAT(*files.List("d"), Optional(ElementsAre(".hidden", "B", "a", "b")));
+  EXPECT_THAT(*files.List("d"), Optional(ElementsAre("B", "a", "b")));
   EXPECT_EQ(*files.List("link"), *files.List("d"));
   EXPECT_EQ(*files.List("missing"), std::nullopt);
   EXPECT_EQ(*files.List("d/b"), std::nullopt);

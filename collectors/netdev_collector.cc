@@ -14,7 +14,7 @@
 #include "collectors/ethtool_stats.h"
 #include "collectors/netdev_counters.h"
 #include "collectors/paced.h"
-#include "collectors/signals.h"
+#include "collectors/pfc_check.h"
 
 namespace rdmapulse::collectors {
 namespace {
@@ -40,34 +40,6 @@ void KeepOnly(std::map<std::string, T>& of_netdevs, const std::vector<std::strin
   std::erase_if(of_netdevs, [&names](const auto& entry) {
     return !std::binary_search(names.begin(), names.end(), entry.first);
   });
-}
-
-ByPriority ValuesOf(const std::vector<SignalValue>& values, std::string_view signal) {
-  ByPriority of;
-  for (const SignalValue& value : values) {
-    if (value.signal == signal && value.priority && *value.priority < of.size())
-      of.at(*value.priority) = value.value;
-  }
-  return of;
-}
-
-// DCB's PFC counters against those that ethtool gave for the same netdev a moment before. What
-// contradicts them is left out: a driver that we know nothing of does otherwise than the standard.
-void CheckPfc(const Collection& before, std::string_view driver, const PfcCounters& counters,
-              Reading& dcb) {
-  for (const Reading& ethtool : before.readings) {
-    if (ethtool.source != Source::kEthtool || ethtool.netdev != dcb.netdev) continue;
-    const std::vector<SignalValue> values = Signals(ethtool, driver);
-    const PfcAgreement agreement = ComparePfc(ValuesOf(values, "pfc_rx_pause_frames"),
-                                              ValuesOf(values, "pfc_tx_pause_frames"), counters);
-    if (agreement == PfcAgreement::kUnknown || agreement == PfcAgreement::kAgrees) continue;
-    dcb.values.clear();
-    dcb.problems.push_back(
-        {"PFC", agreement == PfcAgreement::kSwapped
-                    ? "requests and indications are exchanged against `ethtool -S`: left out"
-                    : "less than `ethtool -S` counted before, a copy that nobody refreshes: "
-                      "left out"});
-  }
 }
 
 // Times one collector over all wires; `read(wire, success)` adds to the collection.
@@ -187,7 +159,7 @@ void NetdevCollector::Sources::RunDcb(const std::vector<Wire>& wires, TimePoint 
       std::optional<PfcCounters> pfc;
       const SourceRead result = dcb->ReadInto(now, wire.netdev.driver, reading, netdev.qos, pfc);
       reading.finished = Clock::now();
-      if (pfc) CheckPfc(collection, wire.driver, *pfc, reading);
+      if (pfc) CheckPfc(collection, wire.driver, reading);
       return result;
     };
     netdev.dcb.Run(now, RegularPeriod(Source::kDcb, wire.driver), read, collection, success);

@@ -131,7 +131,8 @@ bool operator<(const SignalKey& a, const SignalKey& b) {
 ReadingPlan MakePlan(const Catalogue& catalogue, const Reading& reading, std::string_view driver,
                      LinkLayer link_layer) {
   std::string_view owner_driver = ToldDriver(reading, driver);
-  if (owner_driver.empty()) owner_driver = GuessDriver(catalogue, reading, link_layer);
+  const bool told = !owner_driver.empty();
+  if (!told) owner_driver = GuessDriver(catalogue, reading, link_layer);
   const NameOwner owner{owner_driver, reading.source, link_layer};
   Meanings meanings;
   meanings.reserve(reading.values.size());
@@ -142,7 +143,9 @@ ReadingPlan MakePlan(const Catalogue& catalogue, const Reading& reading, std::st
     plan.values.push_back(PlanValue(value, meanings.back()));
   }
   plan.signals = PlanSignals(catalogue, meanings);
-  if (ListsPfcWhereItIsOn(catalogue, owner_driver, reading.source)) plan.pfc = PlanPfc(meanings);
+  // A guess tells what the names that are there mean, and nothing of those that are not.
+  if (told && ListsPfcWhereItIsOn(catalogue, owner_driver, reading.source))
+    plan.pfc = PlanPfc(meanings);
   return plan;
 }
 

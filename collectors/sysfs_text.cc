@@ -100,7 +100,10 @@ LinkLayer ParseLinkLayer(std::string_view text) {
 std::optional<std::uint32_t> ParseLid(std::string_view text) {
   text = Trim(text);
   if (!text.starts_with("0x")) return std::nullopt;
-  return ParseWhole<std::uint32_t>(text.substr(2), 16);
+  const auto lid = ParseWhole<std::uint32_t>(text.substr(2), 16);
+  // Reserved, and the permissive LIDs of InfiniBand (IBA 4.1.3) and Omni-Path.
+  if (lid == 0U || lid == 0xffffU || lid == 0xffffffffU) return std::nullopt;
+  return lid;
 }
 
 std::optional<std::uint64_t> ParseGuid(std::string_view text) {

@@ -22,8 +22,9 @@ PortState ParsePortState(std::string_view text);
 // number that the kernel does not name keeps its text.
 std::string ParsePhysState(std::string_view text);
 
-LinkLayer ParseLinkLayer(std::string_view text);                // "InfiniBand", "Ethernet"
-std::optional<std::uint32_t> ParseLid(std::string_view text);   // "0x26"
+LinkLayer ParseLinkLayer(std::string_view text);  // "InfiniBand", "Ethernet"
+// "0x26"; nullopt also for those that mean that no subnet manager has assigned one.
+std::optional<std::uint32_t> ParseLid(std::string_view text);
 std::optional<std::uint64_t> ParseGuid(std::string_view text);  // "0002:c903:00fe:0102"
 
 // A name of 1 to 3 digits as a port number; nullopt for anything else, 0 included.

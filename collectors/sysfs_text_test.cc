@@ -46,11 +46,19 @@ TEST(ParsePhysStateTest, NumberWinsOverAWordThatContradictsIt) {
 
 TEST(ParseLidTest, IsHexadecimalAsTheKernelPrints) {
   EXPECT_EQ(ParseLid("0x26\n"), 0x26U);
-  EXPECT_EQ(ParseLid("0x0"), 0U);
-  EXPECT_EQ(ParseLid("0xffffffff"), 0xffffffffU);
+  EXPECT_EQ(ParseLid("0x1"), 1U);
+  EXPECT_EQ(ParseLid("0xfffe"), 0xfffeU);
+  EXPECT_EQ(ParseLid("0x10000"), 0x10000U);
+  EXPECT_EQ(ParseLid("0xfffffffe"), 0xfffffffeU);
   EXPECT_EQ(ParseLid("0x100000000"), kNone);
   EXPECT_EQ(ParseLid("26"), kNone);
   EXPECT_EQ(ParseLid("0x"), kNone);
+}
+
+TEST(ParseLidTest, ALidThatNobodyAssignedIsNone) {
+  EXPECT_EQ(ParseLid("0x0"), kNone);
+  EXPECT_EQ(ParseLid("0xffff"), kNone);
+  EXPECT_EQ(ParseLid("0xffffffff"), kNone);
 }
 
 TEST(ParseGuidTest, NeedsFourGroupsOfFour) {

@@ -36,13 +36,9 @@ std::vector<health::PortSample> CountedSamples::Take(const collectors::CountedHo
     const std::optional<health::PortName> port = PortOf(subject, devices);
     if (!port) continue;
     std::map<std::pair<health::Time, std::optional<std::uint32_t>>, health::Counters> samples;
-    for (const collectors::SignalValue& value : subject.values) {
-      const std::optional<health::Signal> signal = health::ParseSignal(value.signal);
-      if (!signal || value.saturated || value.gauge || !value.part.empty()) continue;
-      const auto read = fresh.find({subject.device, subject.port, value.netdev, value.source});
-      if (read == fresh.end()) continue;
-      samples[{read->second, value.priority}].Set(
-          *signal, Continued({*port, value.priority, *signal}, value));
+    for (const New& one : NewValues(subject, fresh)) {
+      samples[{one.time, one.value->priority}].Set(
+          one.signal, Continued({*port, one.value->priority, one.signal}, *one.value));
     }
     for (const auto& [when, counters] : samples) {
       health::PortSample sample;
@@ -54,6 +50,21 @@ std::vector<health::PortSample> CountedSamples::Take(const collectors::CountedHo
     }
   }
   return taken;
+}
+
+// In order of time: each is added to what was known before it.
+std::vector<CountedSamples::New> CountedSamples::NewValues(
+    const collectors::SubjectSignals& subject, const std::map<Origin, health::Time>& fresh) {
+  std::vector<New> values;
+  for (const collectors::SignalValue& value : subject.values) {
+    const std::optional<health::Signal> signal = health::ParseSignal(value.signal);
+    if (!signal || value.saturated || value.gauge || !value.part.empty()) continue;
+    const auto read = fresh.find({subject.device, subject.port, value.netdev, value.source});
+    if (read != fresh.end()) values.push_back({read->second, *signal, &value});
+  }
+  std::stable_sort(values.begin(), values.end(),
+                   [](const New& a, const New& b) { return a.time < b.time; });
+  return values;
 }
 
 std::map<CountedSamples::Origin, health::Time> CountedSamples::NewReadings(
@@ -86,15 +97,22 @@ std::optional<health::PortName> CountedSamples::PortOf(
 
 std::uint64_t CountedSamples::Continued(const SignalPlace& place,
                                         const collectors::SignalValue& value) {
+  std::map<std::string, Thread>& threads = threads_[place];
   const auto [found, is_new] =
-      threads_.try_emplace(place, Thread{value.source, value.restarts, 0, value.value});
+      threads.try_emplace(value.netdev, Thread{value.source, value.restarts, 0, value.value});
   Thread& thread = found->second;
-  if (!is_new && (thread.source != value.source || thread.restarts != value.restarts)) {
+  // What an interface has counted before it joined is no growth of the port.
+  const bool joined = is_new && threads.size() > 1;
+  if (joined) thread.last = 0;
+  if (joined || thread.source != value.source || thread.restarts != value.restarts) {
     thread.source = value.source;
     thread.restarts = value.restarts;
     thread.offset = thread.last - value.value;
   }
-  return thread.last = value.value + thread.offset;
+  thread.last = value.value + thread.offset;
+  std::uint64_t sum = 0;
+  for (const auto& [netdev, one] : threads) sum += one.last;
+  return sum;
 }
 
 }  // namespace rdmapulse

@@ -1,5 +1,6 @@
 // What has been read, as the detectors take it: each value once, and each signal of a place as one
-// thread that never jumps. Pure; one thread.
+// count that never jumps, whichever source or however many interfaces of a bond count it. Pure; one
+// thread.
 #pragma once
 
 #include <chrono>
@@ -52,8 +53,13 @@ class CountedSamples {
 
     auto operator<=>(const Origin&) const = default;
   };
-  // Of one signal: a counter that began anew or comes from another source goes on from where it
-  // was.
+  struct New {
+    health::Time time;
+    health::Signal signal;
+    const collectors::SignalValue* value = nullptr;
+  };
+  // Of one signal at one interface: a counter that began anew or comes from another source goes on
+  // from where it was.
   struct Thread {
     collectors::Source source = collectors::Source::kCounters;
     std::uint32_t restarts = 0;
@@ -63,6 +69,8 @@ class CountedSamples {
   using SignalPlace = std::tuple<health::PortName, std::optional<std::uint32_t>, health::Signal>;
 
   std::map<Origin, health::Time> NewReadings(const collectors::CountedHost& counted);
+  static std::vector<New> NewValues(const collectors::SubjectSignals& subject,
+                                    const std::map<Origin, health::Time>& fresh);
   std::optional<health::PortName> PortOf(const collectors::SubjectSignals& subject,
                                          const std::vector<DeviceInfo>& devices) const;
   std::uint64_t Continued(const SignalPlace& place, const collectors::SignalValue& value);
@@ -70,7 +78,7 @@ class CountedSamples {
   std::chrono::microseconds unix_minus_monotonic_;
   Nameless nameless_;
   std::map<Origin, TimePoint> taken_;  // when the reading that was taken last was finished
-  std::map<SignalPlace, Thread> threads_;
+  std::map<SignalPlace, std::map<std::string, Thread>> threads_;  // by netdev
 };
 
 }  // namespace rdmapulse

@@ -5,6 +5,7 @@
 
 #include "collectors/kernel_files.h"
 #include "collectors/recorded/json_text.h"
+#include "collectors/recorded/pause_names.h"
 #include "collectors/recorded/tool_text.h"
 
 namespace rdmapulse::collectors::recorded {
@@ -28,25 +29,6 @@ bool IsIndented(std::string_view line) { return line.starts_with(' ') || line.st
 bool SaysThatThereAreNone(std::string_view line) {
   return line == "no stats available" ||
          (line.starts_with("Cannot get stats") && line.ends_with("Operation not supported"));
-}
-
-struct Spelling {
-  std::string_view tool;
-  std::string_view kernel;
-};
-
-// The kernel's attributes (linux/ethtool_netlink.h) as the tool spells them.
-constexpr std::array kPauseStatistics = {
-    Spelling{"tx_pause_frames", "tx-frames"},
-    Spelling{"rx_pause_frames", "rx-frames"},
-    Spelling{"tx_pause_storm_events", "tx-pause-storm-events"},
-};
-
-std::string_view KernelSpelling(std::string_view name) {
-  for (const Spelling& spelling : kPauseStatistics) {
-    if (spelling.tool == name) return spelling.kernel;
-  }
-  return name;
 }
 
 constexpr std::array<std::string_view, 4> kGroups = {"eth-phy", "eth-mac", "eth-ctrl", "rmon"};
@@ -91,7 +73,7 @@ EthtoolPause PauseFromJson(std::string_view text) {
   NamedValues values(Source::kEthtoolNl);
   if (const auto* const statistics = ObjectAt(*of, "statistics")) {
     for (const auto& [name, value] : *statistics) {
-      AddJsonValue(KernelSpelling(name), value, values);
+      AddJsonValue(PauseNameOfKernel(name), value, values);
     }
   }
   pause.problems = values.TakeProblems();
@@ -105,7 +87,7 @@ void TakePauseLine(const Line& line, bool statistics, EthtoolPause& pause, Named
   if (!split) return values.Complain(line.text, "not understood");
   if (statistics) {
     if (!line.whole) return values.Complain(split->name, "the file ends within this value");
-    return values.Add(KernelSpelling(split->name), split->text);
+    return values.Add(PauseNameOfKernel(split->name), split->text);
   }
   const bool known = split->name == "Autonegotiate" || split->name == "RX" || split->name == "TX";
   if (!known) return;  // the heading; what was negotiated, which some versions add

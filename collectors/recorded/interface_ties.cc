@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "collectors/driver_names.h"
+#include "collectors/netdev_discovery.h"
 #include "collectors/sysfs_text.h"
 
 namespace rdmapulse::collectors::recorded {
@@ -16,16 +17,12 @@ std::string TextOrNothing(const KernelFiles& sysfs, const std::string& path) {
   return text && *text ? std::string(Trim(**text)) : std::string{};
 }
 
-// A port of the switch in the NIC, which stands for a function and shares its PCI path: "pf0hpf",
-// "pf0vf3", "c1pf0sf88" (devlink-port's phys_port_name), or a driver for nothing else.
-bool IsRepresentor(const KernelFiles& sysfs, const std::string& interface,
-                   const EthtoolDriver& driver) {
-  if (driver.driver.ends_with("_rep")) return true;
-  const std::string name = TextOrNothing(sysfs, "class/net/" + interface + "/phys_port_name");
-  std::string_view port = name;
-  if (port.starts_with('c')) port.remove_prefix(std::min(port.find('p'), port.size()));
-  return port.starts_with("pf") &&
-         port.find_first_not_of("0123456789", 2) != std::string_view::npos;
+// A port of the switch in the NIC, which stands for a function and shares its PCI path, or a driver
+// for nothing else.
+bool StandsForAFunction(const KernelFiles& sysfs, const std::string& interface,
+                        const EthtoolDriver& driver) {
+  return driver.driver.ends_with("_rep") ||
+         IsRepresentor(TextOrNothing(sysfs, "class/net/" + interface + "/phys_port_name"));
 }
 
 class Finder {
@@ -33,9 +30,21 @@ class Finder {
   Finder(const KernelFiles& sysfs, const std::vector<DeviceInfo>& devices)
       : sysfs_(sysfs), devices_(devices) {}
 
-  std::optional<Tie> Find(const std::string& interface, const EthtoolDriver& driver) const {
-    if (auto tie = ByDiscovery(interface)) return tie;
-    if (IsRepresentor(sysfs_, interface, driver)) return std::nullopt;
+  // Discovery found it below a port. A bond has several such.
+  std::optional<Tie> FindKnown(const std::string& interface) const {
+    for (const DeviceInfo& device : devices_) {
+      for (const PortInfo& port : device.ports) {
+        const bool carries =
+            std::any_of(port.wires.begin(), port.wires.end(),
+                        [&interface](const NetdevInfo& wire) { return wire.name == interface; });
+        if (carries || port.netdev == interface) return Tie{device.name, port.port};
+      }
+    }
+    return std::nullopt;
+  }
+
+  std::optional<Tie> Guess(const std::string& interface, const EthtoolDriver& driver) const {
+    if (StandsForAFunction(sysfs_, interface, driver)) return std::nullopt;
     if (auto tie = ByDeviceLink(interface)) return tie;
     return ByPci(interface, driver);
   }
@@ -53,15 +62,6 @@ class Finder {
   }
 
  private:
-  std::optional<Tie> ByDiscovery(const std::string& interface) const {
-    for (const DeviceInfo& device : devices_) {
-      for (const PortInfo& port : device.ports) {
-        if (port.netdev == interface) return Tie{device.name, port.port};
-      }
-    }
-    return std::nullopt;
-  }
-
   std::optional<Tie> ByDeviceLink(const std::string& interface) const {
     const auto names = sysfs_.List("class/net/" + interface + "/device/infiniband");
     if (!names || !*names || (*names)->size() != 1) return std::nullopt;
@@ -135,10 +135,16 @@ Ties TieInterfaces(const KernelFiles& sysfs, const std::vector<DeviceInfo>& devi
                    const std::map<std::string, InterfaceFiles>& interfaces) {
   const Finder finder(sysfs, devices);
   Ties ties;
+  std::map<std::string, Tie> guessed;
   for (const auto& [name, files] : interfaces) {
-    if (const auto tie = finder.Find(name, files.driver)) ties.by_interface.emplace(name, *tie);
+    if (const auto known = finder.FindKnown(name)) {
+      ties.by_interface.emplace(name, *known);
+    } else if (const auto tie = finder.Guess(name, files.driver)) {
+      guessed.emplace(name, *tie);
+    }
   }
-  DropContested(ties.by_interface);
+  DropContested(guessed);
+  ties.by_interface.merge(guessed);
   if (interfaces.size() != 1 || !ties.by_interface.empty()) return ties;
 
   const DeviceInfo* owner = nullptr;
@@ -152,7 +158,7 @@ Ties TieInterfaces(const KernelFiles& sysfs, const std::vector<DeviceInfo>& devi
     }
   }
   const auto& [name, files] = *interfaces.begin();
-  if (only == nullptr || !only->netdev.empty() || IsRepresentor(sysfs, name, files.driver) ||
+  if (only == nullptr || !only->netdev.empty() || StandsForAFunction(sysfs, name, files.driver) ||
       !MayBelong(*owner, name, files.driver, finder))
     return ties;
   ties.by_interface.emplace(name, Tie{owner->name, only->port});

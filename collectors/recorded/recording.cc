@@ -13,6 +13,10 @@
 #include "collectors/collectors.h"
 #include "collectors/discovery.h"
 #include "collectors/kernel_files.h"
+#include "collectors/netdev_counters.h"
+#include "collectors/netdev_discovery.h"
+#include "collectors/pfc_check.h"
+#include "collectors/recorded/dcb_quirks.h"
 #include "collectors/recorded/interface_files.h"
 #include "collectors/recorded/interface_ties.h"
 
@@ -41,7 +45,7 @@ bool LeadsOut(const std::string& folder) {
          std::mismatch(top.begin(), top.end(), sysfs.begin(), sysfs.end()).first != top.end();
 }
 
-void ReadSysfs(const KernelFiles& sysfs, Recording& recording) {
+void ReadSysfs(const KernelFiles& sysfs, TimePoint now, Recording& recording) {
   if (sysfs.RootError() == ENOENT) return;  // any part may be missing
   std::vector<Problem> problems;
   auto devices = Discover(
@@ -55,8 +59,19 @@ void ReadSysfs(const KernelFiles& sysfs, Recording& recording) {
     return;
   }
   recording.devices = std::move(*devices);
-  for (const DeviceInfo& device : recording.devices)
-    recording.collections.push_back(DeviceCollector(sysfs, device).Collect());
+  for (const DeviceInfo& device : recording.devices) {
+    Collection collection = DeviceCollector(sysfs, device).Collect();
+    // Read now, but counted then.
+    for (Reading& reading : collection.readings) reading.started = reading.finished = now;
+    recording.collections.push_back(std::move(collection));
+  }
+}
+
+// `ethtool -i` says it best; the link of sysfs says it too.
+void FindDrivers(const KernelFiles& sysfs, std::map<std::string, InterfaceFiles>& interfaces) {
+  for (auto& [name, files] : interfaces) {
+    if (files.driver.driver.empty()) files.driver.driver = ReadNetdev(sysfs, name).driver;
+  }
 }
 
 // What discovery says of the netdev of a port, for one that it did not find.
@@ -85,7 +100,25 @@ void AddReading(Source source, const Reading& subject, std::optional<SourceText>
   collection.readings.push_back(std::move(reading));
 }
 
-Collection TakeReadings(ToolFiles& files, const Ties& ties, TimePoint now) {
+const DeviceInfo* FindDevice(const std::vector<DeviceInfo>& devices, const std::string& name) {
+  const auto found =
+      std::find_if(devices.begin(), devices.end(),
+                   [&name](const DeviceInfo& device) { return device.name == name; });
+  return found == devices.end() ? nullptr : &*found;
+}
+
+// What the drivers do otherwise than the standard, as in a live reading.
+void CorrectDcb(const std::vector<DeviceInfo>& devices, const InterfaceFiles& interface,
+                Collection& collection) {
+  Reading& dcb = collection.readings.back();
+  ApplyDcbQuirks(interface.driver.driver, dcb.values);
+  const DeviceInfo* const device = FindDevice(devices, dcb.device);
+  CheckPfc(collection, device == nullptr ? dcb.netdev_driver : device->driver, dcb);
+  if (dcb.values.empty() && dcb.problems.empty()) collection.readings.pop_back();
+}
+
+Collection TakeReadings(ToolFiles& files, const Ties& ties, TimePoint now,
+                        const std::vector<DeviceInfo>& devices) {
   Collection collection;
   for (auto& [name, interface] : files.interfaces) {
     Reading subject{.netdev = name,
@@ -99,6 +132,8 @@ Collection TakeReadings(ToolFiles& files, const Ties& ties, TimePoint now) {
     AddReading(Source::kEthtool, subject, interface.ethtool, collection);
     AddReading(Source::kEthtoolNl, subject, interface.ethtool_nl, collection);
     AddReading(Source::kDcb, subject, interface.dcb, collection);
+    if (interface.dcb) CorrectDcb(devices, interface, collection);
+    if (interface.qos) ApplyDcbQuirks(interface.driver.driver, *interface.qos);
   }
   for (RdmaLinkStatistics& link : files.links) {
     collection.readings.push_back({.source = Source::kRdmaNl,
@@ -117,13 +152,42 @@ Collection TakeReadings(ToolFiles& files, const Ties& ties, TimePoint now) {
   return collection;
 }
 
+// class/net of the devices' interfaces, and of those that are there with a file of a tool.
+Collection ReadNetdevs(const KernelFiles& sysfs, const std::vector<DeviceInfo>& devices,
+                       const std::map<std::string, InterfaceFiles>& interfaces, TimePoint now) {
+  std::map<std::string, Reading> subjects;
+  for (const auto& [name, files] : interfaces) {
+    subjects[name] = {
+        .source = Source::kNetdev, .netdev = name, .netdev_driver = ShortDriverName(files.driver)};
+  }
+  for (const Wire& wire : AllWires(devices)) {
+    Reading& subject = subjects[wire.netdev.name];
+    subject.source = Source::kNetdev;
+    subject.device = wire.device;
+    subject.port = wire.port;
+    subject.netdev = wire.netdev.name;
+  }
+  Collection collection;
+  CollectorStatus status{.collector = std::string(Name(Source::kNetdev))};
+  for (auto& [name, reading] : subjects) {
+    reading.started = reading.finished = now;
+    const SourceRead read = NetdevCounters(sysfs, name).ReadInto(reading);
+    status.success &= read.success;
+    // Of an interface of which only its state was kept.
+    const bool says_nothing = reading.values.empty() && reading.problems.empty();
+    if (read.exists && !says_nothing) collection.readings.push_back(std::move(reading));
+  }
+  if (!collection.readings.empty() || !status.success)
+    collection.statuses.push_back(std::move(status));
+  return collection;
+}
+
 void NoteDrivers(const ToolFiles& files, const Ties& ties, Recording& recording) {
   for (const auto& [name, interface] : files.interfaces) {
     std::string driver = ShortDriverName(interface.driver);
     if (const auto tie = ties.by_interface.find(name); tie != ties.by_interface.end()) {
-      for (const DeviceInfo& device : recording.devices) {
-        if (device.name == tie->second.device) driver = device.driver;
-      }
+      if (const auto* const device = FindDevice(recording.devices, tie->second.device))
+        driver = device->driver;
     }
     if (!driver.empty()) recording.netdev_drivers[name] = std::move(driver);
   }
@@ -145,19 +209,23 @@ Recording ReadRecording(const std::string& folder, const std::map<std::string, i
     recording.problems.push_back({"sysfs", "the link leads out of the folder; not read"});
   const KernelFiles sysfs(leads_out ? std::string{} : folder + "/sysfs", Links::kInsideRoot,
                           UnderSysfs(errors));
-  ReadSysfs(sysfs, recording);
+  ReadSysfs(sysfs, now, recording);
 
   const KernelFiles whole(folder, Links::kInsideRoot, errors);
   ToolFiles files = ReadToolFiles(whole);
   std::move(files.problems.begin(), files.problems.end(), std::back_inserter(recording.problems));
+  FindDrivers(sysfs, files.interfaces);
   Ties ties = TieInterfaces(sysfs, recording.devices, files.interfaces);
   for (const auto& [interface, tie] : ties.by_interface)
     NamePort(sysfs, interface, tie, recording.devices);
   NoteDrivers(files, ties, recording);
+  recording.collections.push_back(TakeReadings(files, ties, now, recording.devices));
   for (auto& [name, interface] : files.interfaces) {
     if (interface.qos) recording.qos.push_back(std::move(*interface.qos));
   }
-  recording.collections.push_back(TakeReadings(files, ties, now));
+  if (Collection netdevs = ReadNetdevs(sysfs, recording.devices, files.interfaces, now);
+      !netdevs.statuses.empty())
+    recording.collections.push_back(std::move(netdevs));
   recording.assumptions = std::move(ties.assumptions);
   return recording;
 }

@@ -123,6 +123,81 @@ TEST(RecordingTest, RepresentorsAndContestedPortsAreNotTied) {
                                        "vf0 ethtool: a=3", "x ethtool: a=4", "y ethtool: a=5"));
 }
 
+TEST(RecordingTest, BothInterfacesOfABondBelongToItsPort) {
+  const Recording read = Read(fakes::Tree(
+      RocePort("mlx5_bond_0") +
+      "sysfs/class/infiniband/mlx5_bond_0/ports/1/gid_attrs/ndevs/0 = bond0\n"
+      "sysfs/class/net/bond0/lower_eth0 -> ../eth0\n"
+      "sysfs/class/net/bond0/lower_eth1 -> ../eth1\n"
+      "sysfs/class/net/eth0/device/vendor = x\nsysfs/class/net/eth1/device/vendor = x\n"
+      "ethtool-S/eth0.txt = a: 1\nethtool-S/eth1.txt = a: 2\nethtool-S/eth2.txt = a: 3\n"));
+  EXPECT_THAT(Texts(read), ElementsAre("mlx5_bond_0/1 eth0 ethtool: a=1",
+                                       "mlx5_bond_0/1 eth1 ethtool: a=2", "eth2 ethtool: a=3"));
+}
+
+TEST(RecordingTest, ClassNetIsReadOfInterfacesOfDevicesAndOfThoseWithAFile) {
+  const Recording read =
+      Read(fakes::Tree(RocePort("mlx5_0") + RocePort("mlx5_1") +
+                       "sysfs/class/infiniband/mlx5_1/ports/1/gid_attrs/ndevs/0 = eth7\n"
+                       "sysfs/class/net/eth7/statistics/rx_packets = 5\n"
+                       "sysfs/class/net/eth8/carrier_changes = 2\n"
+                       "sysfs/class/net/lo/statistics/rx_packets = 6\n"
+                       "ethtool-a/eth8.txt = RX: on\n"));
+  EXPECT_THAT(Texts(read), ElementsAre("mlx5_1/1 eth7 netdev: statistics/rx_packets=5",
+                                       "eth8 netdev: carrier_changes=2"));
+  EXPECT_EQ(read.collections.back().statuses.at(0).collector, "netdev");
+}
+
+TEST(RecordingTest, EveryReadingIsOfTheMoment) {
+  const fakes::Tree tree(RocePort("m") +
+                         "sysfs/class/infiniband/m/ports/1/counters/symbol_error = 3\n"
+                         "sysfs/class/infiniband/m/ports/1/gid_attrs/ndevs/0 = eth7\n"
+                         "sysfs/class/net/eth7/statistics/rx_packets = 5\n"
+                         "ethtool-S/eth7.txt = a: 1\nrdma-statistic/a.txt = link m/1 x 1\n");
+  constexpr TimePoint kMoment{std::chrono::hours(5)};
+  std::size_t readings = 0;
+  for (const Collection& collection : ReadRecording(tree.Root(), {}, kMoment).collections) {
+    for (const Reading& reading : collection.readings) {
+      ++readings;
+      EXPECT_EQ(reading.started, kMoment) << Name(reading.source);
+      EXPECT_EQ(reading.finished, kMoment) << Name(reading.source);
+    }
+  }
+  EXPECT_EQ(readings, 4U);
+}
+
+TEST(RecordingTest, DcbIsReadAsItsDriverMeansIt) {
+  const auto texts = [](const std::string& driver, const std::string& more = "") {
+    return Texts(
+        Read(fakes::Tree("dcb/pfc-eth0.txt <<\n|requests 3:4 \n|indications 3:9 \n"
+                         "ethtool-i/eth0.txt = driver: " +
+                         driver + "\n" + more)));
+  };
+  EXPECT_THAT(texts("bnxt_en"), ElementsAre("eth0 dcb: requests[3]=4 indications[3]=9"));
+  EXPECT_THAT(texts("ixgbe"), ElementsAre("eth0 dcb: indications[3]=4 requests[3]=9"));
+  EXPECT_THAT(texts("mlx4_en"), IsEmpty());
+  // Less than `ethtool -S` has counted, and as much.
+  EXPECT_THAT(
+      texts("mlx5_core", "ethtool-S/eth0.txt <<\n|  rx_prio3_pause: 10\n|  tx_prio3_pause: 4\n"),
+      ElementsAre("eth0 ethtool: rx_prio3_pause=10 tx_prio3_pause=4", "eth0 dcb: PFC!"));
+  EXPECT_THAT(
+      texts("mlx5_core", "ethtool-S/eth0.txt <<\n|  rx_prio3_pause: 9\n|  tx_prio3_pause: 4\n"),
+      ElementsAre("eth0 ethtool: rx_prio3_pause=9 tx_prio3_pause=4",
+                  "eth0 dcb: requests[3]=4 indications[3]=9"));
+}
+
+TEST(RecordingTest, ADriverThatTrustsByItsRulesIsSaidTo) {
+  const auto trust = [](const std::string& app) {
+    const Recording read =
+        Read(fakes::Tree("sysfs/class/net/eth0/device/driver -> ../../../drivers/mlx5_core\n"
+                         "dcb/app-eth0.txt = " +
+                         app + "\n"));
+    return read.qos.at(0).trust;
+  };
+  EXPECT_EQ(trust("dscp-prio 26:3"), Trust::kDscp);
+  EXPECT_EQ(trust(""), Trust::kPcp);
+}
+
 TEST(RecordingTest, OnePortAndOneInterfaceAreAssumedToBelongTogether) {
   const Recording read = Read(fakes::Tree(
       RocePort("mlx5_0") + "sysfs/class/infiniband/mlx5_1/ports/1/link_layer = InfiniBand\n" +

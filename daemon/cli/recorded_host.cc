@@ -75,8 +75,11 @@ SubFolders Look(const fs::path& folder) {
 Result<HostFile> ReadHostFile(const fs::path& folder) {
   const std::string path = folder / "host.yaml";
   std::error_code error;
-  const auto size = fs::file_size(path, error);
-  if (error == std::errc::no_such_file_or_directory) return HostFile{};
+  const fs::file_status status = fs::status(path, error);
+  if (status.type() == fs::file_type::not_found) return HostFile{};
+  if (!error && !fs::is_regular_file(status))
+    return Fail({"reading ", path, ": it is no regular file"});
+  const auto size = error ? 0 : fs::file_size(path, error);
   if (error) return Fail(error.value(), {"reading ", path});
   if (size > kHostFileBytesMax) return Fail({"reading ", path, ": it is larger than 1 MiB"});
   std::ifstream file(path);

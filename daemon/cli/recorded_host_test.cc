@@ -109,6 +109,12 @@ TEST_F(RecordedHostTest, ABrokenHostFileIsAnError) {
   EXPECT_EQ(ErrorText(), "reading " + Under("host.yaml") + ": it is larger than 1 MiB");
 }
 
+TEST_F(RecordedHostTest, AHostFileThatIsNoFileIsAnError) {
+  Folder("sysfs");
+  Folder("host.yaml");
+  EXPECT_EQ(ErrorText(), "reading " + Under("host.yaml") + ": it is no regular file");
+}
+
 TEST(ParseHostFileTest, UnknownErrorsAreNamed) {
   EXPECT_EQ(ParseHostFile("errors: {sysfs/a: EWRONG}", "x").error().Text(),
             "reading x: the error of sysfs/a is \"EWRONG\"; write an errno's name, like EINVAL");

@@ -7,6 +7,7 @@
 #include "collectors/catalogue.h"
 #include "collectors/counter_book.h"
 #include "collectors/recorded/recording.h"
+#include "daemon/cli/problems.h"
 #include "daemon/cli/recorded_host.h"
 #include "daemon/counted_samples.h"
 
@@ -49,10 +50,10 @@ Result<RecordedMoments> ReadRecordedMoments(const std::string& folder) {
     for (const std::string& assumption : recording.assumptions) {
       recorded.warnings.push_back(moment.folder + ": " + assumption);
     }
-    for (const collectors::Problem& problem : recording.problems) {
-      recorded.warnings.push_back("reading " + moment.folder + "/" + problem.name + ": " +
-                                  problem.reason);
-    }
+    std::vector<collectors::Problem> problems = std::move(recording.problems);
+    for (const auto& collection : recording.collections) AppendProblems(collection, problems);
+    for (const std::string& sentence : Sentences(problems))
+      recorded.warnings.push_back(moment.folder + ": " + sentence);
     for (auto& collection : recording.collections) {
       book.Take(std::make_shared<const collectors::Collection>(std::move(collection)),
                 recording.devices, now);

@@ -70,6 +70,18 @@ TEST(RecordedMomentsTest, AnIntervalThatNobodySaidIsAssumedAloud) {
   EXPECT_EQ(recorded->moments[1].time, 30s);
 }
 
+TEST(RecordedMomentsTest, WhatCouldNotBeReadIsSaidWithItsMoment) {
+  const fakes::Tree host("host.yaml <<\n|{interval_s: 60}\n" + Moment("t0", 0, 0) +
+                         Moment("t1", 0, 0) + "t1/ethtool-S/ens1f1.txt = rx_packets: -1\n" +
+                         "t1/rdma-statistic/a.json = {\n");
+  const auto recorded = ReadRecordedMoments(host.Root());
+  ASSERT_TRUE(recorded) << recorded.error().Text();
+  EXPECT_THAT(recorded->warnings,
+              ElementsAre(host.Root() + "/t1: reading rdma-statistic/a.json: not JSON: incomplete "
+                                        "JSON near byte 2",
+                          host.Root() + "/t1: reading ens1f1 ethtool/rx_packets: negative: '-1'"));
+}
+
 TEST(RecordedMomentsTest, AFolderOfNothingIsAnError) {
   const fakes::Tree host("notes/readme.txt = hello\n");
   const auto recorded = ReadRecordedMoments(host.Root());

@@ -1,5 +1,4 @@
 // scrape: this host's counters, or a recorded one's, read once; no daemon.
-#include <fmt/format.h>
 #include <unistd.h>
 
 #include <array>
@@ -19,6 +18,7 @@
 #include "collectors/recorded/recording.h"
 #include "daemon/cli/commands.h"
 #include "daemon/cli/output.h"
+#include "daemon/cli/problems.h"
 #include "daemon/cli/recorded_host.h"
 #include "daemon/metrics/families.h"
 #include "daemon/snapshot.h"
@@ -29,21 +29,8 @@ namespace {
 using collectors::KernelFiles;
 using collectors::Problem;
 
-// A host with many virtual functions can have hundreds of alike ones.
-constexpr std::size_t kProblemsShown = 10;
-
 void Warn(const std::string& sentence) {
   std::fprintf(stderr, "rdmapulse scrape: %s\n", sentence.c_str());
-}
-
-// A value that could not be read is absent from the metrics, which is no word about why.
-void ShowProblems(const std::vector<Problem>& problems) {
-  for (std::size_t i = 0; i < problems.size() && i < kProblemsShown; ++i) {
-    Warn("reading " + problems[i].name + ": " + problems[i].reason);
-  }
-  if (problems.size() > kProblemsShown) {
-    Warn(std::to_string(problems.size() - kProblemsShown) + " more files could not be read");
-  }
 }
 
 std::string HostName() {
@@ -53,14 +40,7 @@ std::string HostName() {
 }
 
 void Keep(collectors::Collection collection, Snapshot& snapshot, std::vector<Problem>& problems) {
-  for (const collectors::Reading& reading : collection.readings) {
-    std::string subject = reading.device.empty() ? reading.netdev : reading.device;
-    if (reading.port) subject += "/" + std::to_string(*reading.port);
-    for (const Problem& problem : reading.problems) {
-      problems.push_back(
-          {fmt::format("{} {}/{}", subject, Name(reading.source), problem.name), problem.reason});
-    }
-  }
+  AppendProblems(collection, problems);
   snapshot.collections.push_back(
       std::make_shared<const collectors::Collection>(std::move(collection)));
 }
@@ -129,7 +109,7 @@ Result<int> Run(const ScrapeCommand& command) {
   std::vector<Problem> problems;
   const Result<void> read =
       command.root ? ReadRecorded(*command.root, snapshot, problems) : ReadLive(snapshot, problems);
-  ShowProblems(problems);
+  for (const std::string& sentence : Sentences(problems)) Warn(sentence);
   if (!read) return tl::unexpected(read.error());
   snapshot.taken = Clock::now();
   const Result<Printed> printed = Print(metrics::RenderText(snapshot));
