@@ -1,6 +1,7 @@
 #include "collectors/counter_book.h"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -305,16 +306,18 @@ std::shared_ptr<const CountedHost> CounterBook::At(TimePoint now) {
 
 std::shared_ptr<const CountedHost> CountOnce(
     const std::vector<std::shared_ptr<const Collection>>& collections,
-    const std::vector<DeviceInfo>& devices) {
+    const std::vector<DeviceInfo>& devices, TimePoint taken) {
   // Built in, so it needs no owner.
   CounterBook book(
       std::shared_ptr<const Catalogue>(std::shared_ptr<const Catalogue>(), &Catalogue::BuiltIn()));
   book.SetRules({.per_queue = true});
-  TimePoint now = TimePoint::min();
+  std::optional<TimePoint> last;
   for (const auto& collection : collections) {
     if (collection == nullptr) continue;
-    for (const Reading& reading : collection->readings) now = std::max(now, reading.finished);
+    for (const Reading& reading : collection->readings)
+      last = std::max(last.value_or(reading.finished), reading.finished);
   }
+  const TimePoint now = last.value_or(taken);
   for (const auto& collection : collections) {
     if (collection != nullptr) book.Take(collection, devices, now);
   }

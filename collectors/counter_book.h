@@ -104,10 +104,11 @@ class CounterBook {
   TimePoint counted_at_;
 };
 
-// Of collections that were read once, with all their series: no daemon, no history.
+// Of collections that were read once, with all their series: no daemon, no history. `taken`: when
+// they were asked, for those that had nothing to read.
 std::shared_ptr<const CountedHost> CountOnce(
     const std::vector<std::shared_ptr<const Collection>>& collections,
-    const std::vector<DeviceInfo>& devices);
+    const std::vector<DeviceInfo>& devices, TimePoint taken = TimePoint());
 
 // See signals.h. nullopt: nobody counts them.
 std::optional<std::uint64_t> AckTimeoutRetransmissions(const CountedHost& host,

@@ -330,6 +330,11 @@ TEST(CountOnceTest, EverySeriesOfEveryCollection) {
   EXPECT_THAT(Signals(*host), ElementsAre("cnp_sent=5 of hw_counters"));
   EXPECT_EQ(host->collectors.size(), 2U);
   EXPECT_THAT(CountOnce({}, {})->signals, IsEmpty());
+  const auto nothing_to_read = CountOnce({Pass({})}, {}, kStart);
+  ASSERT_FALSE(nothing_to_read->collectors.empty());
+  for (const CollectorReport& report : nothing_to_read->collectors) {
+    EXPECT_EQ(report.finished, kStart) << "not before all times";
+  }
 }
 
 TEST(AckTimeoutOfHostTest, IsThatOfItsCollections) {

@@ -70,9 +70,7 @@ peers::Options PeersOptions(const config::Config& config, std::uint64_t epoch) {
 
 void Journal(const std::string& line) { spdlog::info("{}", line); }
 
-// A suspicion is not worth a line: it becomes a finding within seconds or goes away.
 void JournalFinding(const health::Finding& finding) {
-  if (finding.state == health::State::kSuspect) return;
   const bool loud = finding.state == health::State::kActive &&
                     finding.severity >= health::Severity::kMajor && !finding.explained_by;
   spdlog::log(loud ? spdlog::level::warn : spdlog::level::info, "finding {}",

@@ -11,6 +11,9 @@
 namespace rdmapulse {
 namespace {
 
+constexpr std::size_t kUnreadableShown = 5;   // in one line of the log
+constexpr std::size_t kUnreadableMax = 1000;  // a broken driver must not fill the log
+
 using collectors::Collection;
 
 bool SamePorts(const DeviceInfo& a, const DeviceInfo& b) {
@@ -266,6 +269,7 @@ void CollectionLoop::AfterCollection(const std::string& name, Collection collect
     const auto said = quarantine_.Report(name, collection, took, Clock::now());
     if (said) handlers_.journal(*said);
   }
+  SayUnreadable(collection);
   const auto brought = std::make_shared<const Collection>(std::move(collection));
   device.latest = Newest(device.latest, brought, whole);
   handlers_.collected(device.described->info, *brought);
@@ -285,6 +289,7 @@ void CollectionLoop::CollectNetdevs() {
 }
 
 void CollectionLoop::AfterNetdevs(Collection collection, bool whole) {
+  SayUnreadable(collection);
   const auto brought = std::make_shared<const Collection>(std::move(collection));
   netdevs_.latest = Newest(netdevs_.latest, brought, whole);
   if (handlers_.netdevs_collected) handlers_.netdevs_collected(*brought);
@@ -332,6 +337,29 @@ void CollectionLoop::FastPass() {
   fast_timer_.async_wait([this](const boost::system::error_code& error) {
     if (!error) FastPass();
   });
+}
+
+// Each once: what fails today mostly failed yesterday.
+void CollectionLoop::SayUnreadable(const Collection& collection) {
+  std::string said;
+  std::size_t unsaid = 0;
+  for (const collectors::Reading& reading : collection.readings) {
+    std::string subject = reading.device.empty() ? reading.netdev : reading.device;
+    if (reading.port) subject += "/" + std::to_string(*reading.port);
+    for (const collectors::Problem& problem : reading.problems) {
+      std::string what = subject;
+      what.append(" ").append(Name(reading.source)).append("/").append(problem.name);
+      if (said_unreadable_.size() >= kUnreadableMax || !said_unreadable_.insert(what).second)
+        continue;
+      if (++unsaid > kUnreadableShown) continue;
+      said.append(said.empty() ? "" : ", ").append(what).append(": ").append(problem.reason);
+    }
+  }
+  if (said.empty()) return;
+  if (unsaid > kUnreadableShown) {
+    said.append(" and ").append(std::to_string(unsaid - kUnreadableShown)).append(" more");
+  }
+  handlers_.journal("collecting: cannot be read: " + said);
 }
 
 // Once, until it changes: the same file fails in every pass.

@@ -15,6 +15,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -119,6 +120,7 @@ class CollectionLoop {
   void AfterNetdevs(collectors::Collection collection, bool whole);
   void FastPass();
   void Complain(TimePoint now, const std::string& listing);
+  void SayUnreadable(const collectors::Collection& collection);
 
   boost::asio::io_context& loop_;
   collectors::KernelFiles sysfs_;
@@ -133,6 +135,7 @@ class CollectionLoop {
   BlockingReader<Lister> lister_;
   bool listed_ = false;
   std::string complaint_;
+  std::set<std::string> said_unreadable_;
   std::map<std::string, std::unique_ptr<Device>> workers_;
   // Devices and counters that are gone while their work is out, until it comes home.
   std::vector<std::unique_ptr<Device>> retired_devices_;

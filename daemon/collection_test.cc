@@ -48,6 +48,7 @@ class CollectionLoopTest : public ::testing::Test {
   boost::asio::io_context loop_;
   std::vector<std::vector<std::string>> discovered_;
   std::vector<collectors::Collection> collected_;
+  std::vector<std::string> journal_;
   CollectionLoop collection_{
       loop_,
       tree_.Root(),
@@ -59,7 +60,7 @@ class CollectionLoopTest : public ::testing::Test {
        .collected = [this](const DeviceInfo&,
                            const auto& collection) { collected_.push_back(collection); },
        .netdevs_collected = {},
-       .journal = [](const std::string&) {}}};
+       .journal = [this](const std::string& line) { journal_.push_back(line); }}};
 };
 
 TEST_F(CollectionLoopTest, DescribesAndReadsWhatIsWantedAndNothingElse) {
@@ -115,6 +116,16 @@ TEST_F(CollectionLoopTest, AHostWithoutDevicesIsSaidToHaveNone) {
   Start(1h, 100ms);
   ASSERT_TRUE(RunUntil([this] { return !discovered_.empty(); }));
   EXPECT_THAT(discovered_.front(), IsEmpty());
+  collection_.Stop();
+}
+
+TEST_F(CollectionLoopTest, WhatCannotBeReadIsSaidOnceAndHow) {
+  tree_.Write("class/infiniband/mlx5_0/ports/1/counters/port_xmit_wait", "garbage\n");
+  Start(20ms, 10ms);
+  ASSERT_TRUE(RunUntil([this] { return collected_.size() > 3; }));
+  ASSERT_EQ(journal_.size(), 1U) << journal_.back();
+  EXPECT_THAT(journal_[0], ::testing::StartsWith("collecting: cannot be read: mlx5_0/1 "
+                                                 "counters/port_xmit_wait: not a number"));
   collection_.Stop();
 }
 

@@ -43,21 +43,29 @@ Verdict::Verdict(About about, const config::HealthSettings& settings,
       findings_(std::make_shared<const std::vector<health::Finding>>()) {}
 
 void Verdict::OnDevices(const std::vector<DeviceInfo>& devices, TimePoint now) {
-  for (const DeviceInfo& known : devices_) {
-    const bool listed = std::any_of(devices.begin(), devices.end(), [&known](const auto& device) {
-      return device.name == known.name;
-    });
-    if (listed) continue;
-    for (const PortInfo& port : known.ports) {
-      health::PortSample sample;
-      sample.time = At(now);
-      sample.port = {known.name, port.port};
-      sample.device_present = false;
-      Tell(sample);
-    }
+  for (const DeviceInfo& device : devices) {
+    for (const PortInfo& port : device.ports) ports_[device.name].insert(port.port);
   }
+  std::erase_if(ports_, [this, &devices, now](const auto& known) {
+    const bool listed = std::any_of(devices.begin(), devices.end(), [&known](const auto& device) {
+      return device.name == known.first;
+    });
+    if (!listed) TellLost(known.first, known.second, now);
+    return !listed;
+  });
   devices_ = devices;
   for (const health::PortSample& sample : StateSamples(devices, At(now))) Tell(sample);
+}
+
+void Verdict::TellLost(const std::string& device, const std::set<std::uint32_t>& ports,
+                       TimePoint now) {
+  for (const std::uint32_t port : ports) {
+    health::PortSample sample;
+    sample.time = At(now);
+    sample.port = {device, port};
+    sample.device_present = false;
+    Tell(sample);
+  }
 }
 
 void Verdict::OnCounted(const collectors::CountedHost& counted) {
@@ -112,10 +120,21 @@ void Verdict::Evaluate(TimePoint now, Duration loop_late, bool maintenance) {
   for (const health::Finding& finding : engine_.Evaluate(At(now))) {
     if (finding.state == health::State::kActive) series_.Count(finding.condition);
     if (recorder_.Wants(finding)) handlers_.record(recorder_.Take(), finding);
-    handlers_.journal(finding);
+    if (IsNews(finding)) handlers_.journal(finding);
   }
   findings_ = std::make_shared<const std::vector<health::Finding>>(engine_.Findings());
   series_.Update(*findings_, now);
+}
+
+// Only what began can end; a suspicion becomes a finding within seconds or goes away.
+bool Verdict::IsNews(const health::Finding& finding) {
+  switch (finding.state) {
+    case health::State::kSuspect: return false;
+    case health::State::kActive: begun_.insert(finding.id); return true;
+    case health::State::kClearing: return begun_.contains(finding.id);
+    case health::State::kOk: break;
+  }
+  return begun_.erase(finding.id) > 0;
 }
 
 std::vector<PortId> Verdict::FastPorts(TimePoint now) const {

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -31,7 +32,7 @@ class Verdict {
     std::chrono::microseconds unix_minus_monotonic{};  // added to our clock, it reads as Unix time
   };
   struct Handlers {
-    std::function<void(const health::Finding&)> journal;  // of each transition
+    std::function<void(const health::Finding&)> journal;  // of each that begins or ends
     // What led to a finding, worth to be kept. Must not block.
     std::function<void(recorder::Recording, const health::Finding&)> record;
   };
@@ -73,6 +74,8 @@ class Verdict {
     engine_.Add(input);
     recorder_.Add(input);
   }
+  void TellLost(const std::string& device, const std::set<std::uint32_t>& ports, TimePoint now);
+  bool IsNews(const health::Finding& finding);
   void AddPauses(const health::PortSample& sample);
 
   const About about_;
@@ -84,6 +87,9 @@ class Verdict {
   FindingSeries series_;
   std::map<std::string, Session> sessions_;
   std::vector<DeviceInfo> devices_;
+  // Of every device that is listed, all that it ever had: they go one by one before it does.
+  std::map<std::string, std::set<std::uint32_t>> ports_;
+  std::set<std::string> begun_;  // ids of findings that the journal knows of
   std::shared_ptr<const std::vector<health::Finding>> findings_;
 };
 

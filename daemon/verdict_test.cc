@@ -89,6 +89,30 @@ TEST_F(VerdictTest, ADeviceThatIsListedNoMoreIsLost) {
   EXPECT_NE(Find(Condition::kDeviceLost), nullptr);
 }
 
+TEST_F(VerdictTest, ADeviceWhosePortsGoBeforeItIsLostToo) {
+  Run(30s);
+  devices_[0].ports.clear();
+  Run(2s);
+  devices_.clear();
+  Run(10s);
+  EXPECT_NE(Find(Condition::kDeviceLost), nullptr);
+}
+
+TEST_F(VerdictTest, WhatNeverBeganDoesNotEndInTheJournal) {
+  Run(30s);
+  devices_ = Device(PortState::kDown);
+  Run(10s);
+  devices_ = Device(PortState::kActive);
+  Run(120s);
+  std::map<std::string, bool> begun;
+  for (const Finding& finding : journal_) {
+    EXPECT_NE(finding.state, State::kSuspect);
+    if (finding.state == State::kActive) begun[finding.id] = true;
+    EXPECT_TRUE(begun[finding.id]) << finding.id;
+  }
+  EXPECT_FALSE(begun.empty());
+}
+
 TEST_F(VerdictTest, ProbesThatFailWhileTheSessionIsUpAreAPathThatLoses) {
   PeerSnapshot peer;
   peer.name = "h2";

@@ -14,7 +14,7 @@ constexpr std::array<ConditionInfo, kConditionCount> kConditions = {{
     {kOptics, "optics", "link.cc", "port", true, 30, 3600},
     {kDeviceLost, "device_lost", "link.cc", "device", false},
     // Ends after its victims do: without its pauser the rest of a block looks like a deadlock.
-    {kStormSource, "storm_source", "storm.cc", "priority", true, 60},
+    {kStormSource, "storm_source", "storm.cc", "priority", true, 50},
     {kEgressBlocked, "egress_blocked", "blocked.cc", "priority"},
     {kDeadlockCandidate, "deadlock_candidate", "blocked.cc", "priority"},
     {kWatchdogCut, "watchdog_cut", "watchdog.cc", "priority", true, -1, 60},

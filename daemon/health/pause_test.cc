@@ -42,7 +42,7 @@ TEST(StormTest, IsOverAfterItsHoldAndSaysSoOnce) {
   host.Run(20s, {});
   host.Run(30s, kStorm);
   // Longer than its victims', which would be left without a culprit.
-  host.Run(60s, {});
+  host.Run(50s, {});
   EXPECT_EQ(host.States(Condition::kStormSource), "suspect active/critical clearing");
   host.Run(10s, {});
   EXPECT_EQ(host.States(Condition::kStormSource), "suspect active/critical clearing ok");

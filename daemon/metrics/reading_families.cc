@@ -108,8 +108,9 @@ void AddSignals(FamilySet& families, const Snapshot& snapshot, const CountedHost
 
 void AddReadings(FamilySet& families, const Snapshot& snapshot) {
   const std::shared_ptr<const CountedHost> counted =
-      snapshot.counted ? snapshot.counted
-                       : collectors::CountOnce(snapshot.collections, snapshot.devices);
+      snapshot.counted
+          ? snapshot.counted
+          : collectors::CountOnce(snapshot.collections, snapshot.devices, snapshot.taken);
   AddSignals(families, snapshot, *counted);
   for (const auto& pfc : counted->pfc) AddPfc(families, pfc);
   for (const auto& raw : counted->raw) AddRaw(families, raw);

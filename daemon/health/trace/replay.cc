@@ -254,6 +254,8 @@ Result<Replayed> ReplayTrace(const std::string& folder, const config::HealthSett
 
 std::vector<Finding> ReplayMoments(const std::string& host, const std::vector<Moment>& moments,
                                    const config::HealthSettings& settings) {
+  // Nothing is known of the time before the first moment, so that one alone says nothing.
+  if (moments.size() < 2) return {};
   Engine engine(host, settings, Engine::Source::kMoments);
   std::vector<Finding> transitions;
   for (const Moment& moment : moments) {
