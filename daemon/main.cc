@@ -10,6 +10,7 @@
 
 #include "config/load.h"
 #include "daemon/app.h"
+#include "daemon/base/memory.h"
 #include "daemon/catalogue_files.h"
 #include "daemon/log.h"
 #include "daemon/version.h"
@@ -51,6 +52,7 @@ int RunDaemon(const Arguments& arguments) {
     std::printf("%s: good\n", arguments.config.c_str());
     return 0;
   }
+  KeepMemorySmall();
   SetUpLog(arguments.log_level);
   App app(std::move(*config), arguments.config);
   if (const Result<void> started = app.Start(); !started) {

@@ -6,11 +6,13 @@
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <cstdio>
+#include <exception>
 #include <string>
 #include <utility>
 
 #include "config/load.h"
 #include "daemon/app.h"
+#include "daemon/base/memory.h"
 #include "daemon/log.h"
 #include "tests/fakes/ibverbs.h"
 
@@ -50,6 +52,7 @@ int Main(int argc, char** argv) {
     std::fprintf(stderr, "%s\n", config::Format(problem, path).c_str());
   }
   if (!loaded.Usable()) return 2;
+  KeepMemorySmall();
   SetUpLog("warning");
   App app(std::move(loaded.config), path);
   if (const Result<void> started = app.Start(); !started) {
@@ -62,4 +65,11 @@ int Main(int argc, char** argv) {
 }  // namespace
 }  // namespace rdmapulse
 
-int main(int argc, char** argv) { return rdmapulse::Main(argc, argv); }
+int main(int argc, char** argv) {
+  try {
+    return rdmapulse::Main(argc, argv);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "hub: %s\n", error.what());
+    return 1;
+  }
+}
