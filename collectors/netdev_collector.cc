@@ -10,6 +10,7 @@
 #include "collectors/cadence.h"
 #include "collectors/collectors.h"
 #include "collectors/dcb_netlink.h"
+#include "collectors/driver_names.h"
 #include "collectors/ethtool_netlink.h"
 #include "collectors/ethtool_stats.h"
 #include "collectors/netdev_counters.h"
@@ -24,6 +25,7 @@ Reading ReadingOf(Source source, const Wire& wire) {
           .device = wire.device,
           .port = wire.port,
           .netdev = wire.netdev.name,
+          .netdev_driver = DriverName({.bound = wire.netdev.driver}),
           .started = Clock::now()};
 }
 
