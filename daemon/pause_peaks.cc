@@ -11,8 +11,8 @@ constexpr health::Time kJitter = std::chrono::milliseconds(30);
 // of anything: a misread counter.
 constexpr double kRatioAbsurd = 1.1;
 
-health::Time Kept(PauseDirection direction) {
-  return direction == PauseDirection::kRx ? PausePeaks::kKeepRx : PausePeaks::kKeepTx;
+health::Time Kept(health::Direction direction) {
+  return direction == health::Direction::kRx ? PausePeaks::kKeepRx : PausePeaks::kKeepTx;
 }
 
 }  // namespace

@@ -11,11 +11,6 @@
 
 namespace rdmapulse {
 
-enum class PauseDirection : std::uint8_t {
-  kRx,  // the peer pauses us
-  kTx,  // we pause the peer
-};
-
 class PausePeaks {
  public:
   // The shortest span that a share is taken of; where readings are further apart, one interval.
@@ -28,7 +23,7 @@ class PausePeaks {
   struct Key {
     health::PortName port{};
     std::uint32_t priority = 0;
-    PauseDirection direction = PauseDirection::kRx;
+    health::Direction direction = health::Direction::kRx;
 
     auto operator<=>(const Key&) const = default;
   };

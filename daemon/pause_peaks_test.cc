@@ -21,7 +21,7 @@ class PausePeaksTest : public ::testing::Test {
     return peaks.empty() ? -1 : peaks.front().ratio;
   }
 
-  PausePeaks::Key key_{{"mlx5_0", 1}, 3, PauseDirection::kRx};
+  PausePeaks::Key key_{{"mlx5_0", 1}, 3, health::Direction::kRx};
   PausePeaks peaks_;
 };
 
@@ -55,8 +55,8 @@ TEST_F(PausePeaksTest, ABurstOfATenthOfASecondIsAFifthOfItsWindow) {
 }
 
 TEST_F(PausePeaksTest, APeakIsToldForAMinuteAndOfOurOwnPausesForTenSeconds) {
-  for (const auto& [direction, kept] : {std::pair(PauseDirection::kRx, PausePeaks::kKeepRx),
-                                        std::pair(PauseDirection::kTx, PausePeaks::kKeepTx)}) {
+  for (const auto& [direction, kept] : {std::pair(health::Direction::kRx, PausePeaks::kKeepRx),
+                                        std::pair(health::Direction::kTx, PausePeaks::kKeepTx)}) {
     peaks_ = {};
     key_.direction = direction;
     Read(0s, 0);

@@ -7,6 +7,10 @@
 namespace rdmapulse {
 namespace {
 
+using namespace std::chrono_literals;
+
+constexpr Duration kConnecting = 10s;  // a session that is not up so soon is not gone
+
 health::ProbeOutcome OutcomeOf(probes::Outcome outcome) {
   switch (outcome) {
     case probes::Outcome::kOk: return health::ProbeOutcome::kOk;
@@ -78,8 +82,8 @@ void Verdict::OnCounted(const collectors::CountedHost& counted) {
 void Verdict::AddPauses(const health::PortSample& sample) {
   if (!sample.priority) return;
   for (const auto& [signal, direction] :
-       {std::pair(health::Signal::kRxPauseUs, PauseDirection::kRx),
-        std::pair(health::Signal::kTxPauseUs, PauseDirection::kTx)}) {
+       {std::pair(health::Signal::kRxPauseUs, health::Direction::kRx),
+        std::pair(health::Signal::kTxPauseUs, health::Direction::kTx)}) {
     if (!sample.counters.Has(signal)) continue;
     pause_peaks_.Add({sample.port, *sample.priority, direction}, sample.time,
                      sample.counters.Get(signal));
@@ -103,13 +107,21 @@ void Verdict::OnProbe(const probes::ProbeNews& news, TimePoint now) {
 }
 
 void Verdict::OnPeers(const std::vector<PeerSnapshot>& peers, TimePoint now) {
+  std::set<std::string_view> listed;
   for (const PeerSnapshot& peer : peers) {
-    const Session session{peer.up, peer.epoch};
-    const auto [known, is_new] = sessions_.try_emplace(peer.name, session);
-    if (!is_new && known->second == session) continue;
-    known->second = session;
-    Tell(health::PeerSample{At(now), peer.name, session.up, session.epoch});
+    listed.insert(peer.name);
+    Session& session = sessions_.try_emplace(peer.name, Session{now, {}}).first->second;
+    if (!peer.up && !session.told && now - session.first < kConnecting) continue;
+    const std::optional<health::PeerSample>& told = session.told;
+    if (told && told->session_up == peer.up && told->epoch == peer.epoch) continue;
+    session.told = {At(now), peer.name, peer.up, peer.epoch};
+    Tell(*session.told);
   }
+  std::erase_if(sessions_, [this, &listed](const auto& session) {
+    if (listed.contains(session.first)) return false;
+    engine_.ForgetPeer(session.first);
+    return true;
+  });
 }
 
 void Verdict::Evaluate(TimePoint now, Duration loop_late, bool maintenance) {

@@ -45,6 +45,7 @@ class Verdict {
   // What has been read since the last call; the rest is passed over.
   void OnCounted(const collectors::CountedHost& counted);
   void OnProbe(const probes::ProbeNews& news, TimePoint now);
+  // All peers: one that is listed no more is forgotten, with what was found of it.
   void OnPeers(const std::vector<PeerSnapshot>& peers, TimePoint now);
 
   // `loop_late` is the worst since the last call.
@@ -62,10 +63,8 @@ class Verdict {
 
  private:
   struct Session {
-    bool up = false;
-    std::optional<std::uint64_t> epoch;
-
-    bool operator==(const Session&) const = default;
+    TimePoint first{};                       // when it was listed
+    std::optional<health::PeerSample> told;  // nullopt: it may still be connecting
   };
 
   health::Time At(TimePoint time) const { return counted_.At(time); }

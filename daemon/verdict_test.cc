@@ -113,6 +113,41 @@ TEST_F(VerdictTest, WhatNeverBeganDoesNotEndInTheJournal) {
   EXPECT_FALSE(begun.empty());
 }
 
+TEST_F(VerdictTest, ASessionThatTakesItsTimeToComeIsNotGone) {
+  PeerSnapshot peer;
+  peer.name = "h2";
+  Run(5s, [&] { verdict_.OnPeers({peer}, now_); });
+  peer.up = true;
+  peer.epoch = kEpoch;
+  const auto no_findings = [&] {
+    verdict_.OnPeers({peer}, now_);
+    EXPECT_TRUE(verdict_.Findings()->empty());
+  };
+  Run(60s, no_findings);
+}
+
+TEST_F(VerdictTest, ASessionThatNeverComesIsSaidUntilThePeerIsListedNoMore) {
+  PeerSnapshot peer;
+  peer.name = "h2";
+  Run(60s, [&] { verdict_.OnPeers({peer}, now_); });
+  const Finding* const finding = Find(Condition::kPeerDown);
+  ASSERT_NE(finding, nullptr);
+  EXPECT_EQ(finding->subject.peer, "h2");
+  Run(5s, [&] { verdict_.OnPeers({}, now_); });
+  EXPECT_EQ(Find(Condition::kPeerDown), nullptr);
+}
+
+TEST_F(VerdictTest, ASessionThatGoesIsSaidAtOnce) {
+  PeerSnapshot peer;
+  peer.name = "h2";
+  peer.up = true;
+  peer.epoch = kEpoch;
+  Run(30s, [&] { verdict_.OnPeers({peer}, now_); });
+  peer.up = false;
+  Run(2s, [&] { verdict_.OnPeers({peer}, now_); });
+  EXPECT_NE(Find(Condition::kPeerDown), nullptr);
+}
+
 TEST_F(VerdictTest, ProbesThatFailWhileTheSessionIsUpAreAPathThatLoses) {
   PeerSnapshot peer;
   peer.name = "h2";

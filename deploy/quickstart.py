@@ -133,9 +133,9 @@ def run_lab(state):
     wait("probes flow", 90, lambda: (prometheus.query(flowing) or [({}, 0)])[0][1] >= 12)
     for host in hosts:
         name = host["host"]
-        print(f"\n=== {name}: rdmapulse ports, rdmapulse peers")
-        print(lab(state, "exec", name, "--", "rdmapulse", "ports").rstrip())
-        print(lab(state, "exec", name, "--", "rdmapulse", "peers").rstrip())
+        print(f"\n=== {name}: rdmapulse ports, peers and findings")
+        for command in ["ports", "peers", "findings"]:
+            print(lab(state, "exec", name, "--", "rdmapulse", command).rstrip())
     show_queries(prometheus)
     print("\nmetrics:")
     for host in hosts:

@@ -29,6 +29,11 @@ struct PortName {
   auto operator<=>(const PortName&) const = default;
 };
 
+enum class Direction : std::uint8_t {
+  kRx,  // the peer, a switch or a NIC, pauses us
+  kTx,  // we pause the peer
+};
+
 // Cumulative values; one that is not known is absent.
 class Counters {
  public:

@@ -86,8 +86,6 @@ struct PortHistory {
   void AwaitTraffic(Time now);
 };
 
-enum class Direction : std::uint8_t { kRx, kTx };  // kRx: the switch pauses us
-
 struct Duty {
   double value = 0;       // 0 to 1
   bool measured = false;  // false: an upper bound, of frames

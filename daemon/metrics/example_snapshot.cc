@@ -154,7 +154,7 @@ Snapshot ExampleSnapshot() {
       {{health::Condition::kPathLoss, health::Severity::kMajor, {"rxe0", 1}, {}, "h2"}, false}};
   snapshot.findings_total[static_cast<std::size_t>(health::Condition::kCongestion)] = 2;
   snapshot.recordings_saved = 1;
-  snapshot.pause_peaks = {{{{"mlx5_0", 1}, 3, PauseDirection::kRx}, 0.75}};
+  snapshot.pause_peaks = {{{{"mlx5_0", 1}, 3, health::Direction::kRx}, 0.75}};
   return snapshot;
 }
 

@@ -25,7 +25,7 @@ void AddPausePeaks(FamilySet& families, const std::vector<PausePeaks::Peak>& pea
     Put(labels, "device", peak.key.port.device);
     if (peak.key.port.port) Put(labels, "port", std::to_string(*peak.key.port.port));
     Put(labels, "priority", std::to_string(peak.key.priority));
-    Put(labels, "direction", peak.key.direction == PauseDirection::kRx ? "rx" : "tx");
+    Put(labels, "direction", peak.key.direction == health::Direction::kRx ? "rx" : "tx");
     families.Add(Family::kPfcPauseRatioMax, std::move(labels), peak.ratio);
   }
 }
@@ -48,8 +48,7 @@ void AddFindings(FamilySet& families, const Snapshot& snapshot) {
   for (std::size_t i = 0; i < snapshot.findings_total.size(); ++i) {
     Labels labels;
     Put(labels, "condition", Name(static_cast<health::Condition>(i)));
-    families.Add(Family::kFindings, std::move(labels),
-                 static_cast<double>(snapshot.findings_total[i]));
+    families.Add(Family::kFindings, std::move(labels), snapshot.findings_total[i]);
   }
 }
 
