@@ -15,9 +15,9 @@
 #include "config/network.h"
 #include "config/patterns.h"
 #include "config/reload.h"
+#include "daemon/base/unix_time.h"
 #include "daemon/catalogue_files.h"
 #include "daemon/health/wording.h"
-#include "daemon/recorder/store.h"
 #include "daemon/version.h"
 
 namespace rdmapulse {
@@ -30,12 +30,6 @@ constexpr Duration kPublish = 250ms;    // a peer that fell silent must show wit
 constexpr Duration kJudge = 500ms;      // detection.md 2.1
 constexpr Duration kJudgeFast = 100ms;  // while something smells
 constexpr Duration kLeaveAfter = 5s;    // a stuck kernel read does not keep us (design.md 4)
-
-std::uint64_t EpochNow() {
-  return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::microseconds>(
-                                        std::chrono::system_clock::now().time_since_epoch())
-                                        .count());
-}
 
 std::string HostName(const config::Config& config) {
   if (config.host.name != "auto") return config.host.name;
@@ -82,7 +76,7 @@ void JournalFinding(const health::Finding& finding) {
 App::App(config::Config config, std::string config_path)
     : config_(std::move(config)),
       config_path_(std::move(config_path)),
-      epoch_(EpochNow()),
+      epoch_(UnixTimeNowUs()),
       host_(HostName(config_)),
       verdict_({.host = host_,
                 .epoch = epoch_,
@@ -95,6 +89,7 @@ App::App(config::Config config, std::string config_path)
                     [this](recorder::Recording recording, const health::Finding& finding) {
                       Record(std::move(recording), finding);
                     }}),
+      recordings_(config_.recorder),
       transport_(loop_, {.device = {.cq_depth = static_cast<int>(config_.budget.qps_per_nic),
                                     .family = probes::ParseGidFamily(config_.gid.family)},
                          .ignored = [](const PortId&) { return false; },
@@ -252,10 +247,12 @@ void App::OnCollected(const DeviceInfo& device, const collectors::Collection& co
     started = std::min(started, reading.started);
     finished = std::max(finished, reading.finished);
   }
+  const bool whole = started <= finished;
   const TimePoint now = Clock::now();
   TakeCounters(now);
   const auto counted = counters_.At(now);
   verdict_.OnCounted(*counted);
+  if (!whole) return;
   for (const PortInfo& port : device.ports) {
     const auto total =
         collectors::AckTimeoutRetransmissions(*counted, device.name, port.port, device.driver);
@@ -264,8 +261,8 @@ void App::OnCollected(const DeviceInfo& device, const collectors::Collection& co
 }
 
 void App::Record(recorder::Recording recording, const health::Finding& finding) {
-  recorder_pool_.Run([settings = config_.recorder, recording = std::move(recording),
-                      finding] { return recorder::Store(settings).Save(recording, finding); },
+  recorder_pool_.Run([&store = recordings_, recording = std::move(recording),
+                      finding] { return store.Save(recording, finding); },
                      [this, id = finding.id](const Result<std::string>& saved) {
                        if (saved) {
                          ++recordings_saved_;

@@ -28,6 +28,7 @@
 #include "daemon/loop_lateness.h"
 #include "daemon/peer_events.h"
 #include "daemon/peers/control_plane.h"
+#include "daemon/recorder/store.h"
 #include "daemon/service.h"
 #include "daemon/snapshot_store.h"
 #include "daemon/verdict.h"
@@ -79,6 +80,7 @@ class App {
   boost::asio::steady_timer publish_timer_{loop_};
   boost::asio::steady_timer prober_timer_{loop_};
   Verdict verdict_;
+  recorder::Store recordings_;  // the pool's only
   BlockingPool recorder_pool_{loop_, 1, Urgency::kBackground};
   std::uint64_t recordings_saved_ = 0;
   std::uint64_t recordings_failed_ = 0;

@@ -115,12 +115,6 @@ std::string FolderName(const health::Finding& finding) {
   return name;
 }
 
-Result<std::string> Store::Save(const Recording& recording, const health::Finding& finding) {
-  Result<std::string> folder = Write(recording, finding);
-  ++(folder ? saved_ : failed_);
-  return folder;
-}
-
 Result<void> Store::MakeRoom(std::uint64_t bytes) const {
   const auto listed = List(settings_.dir);
   if (!listed) return tl::unexpected(listed.error());
@@ -138,7 +132,7 @@ Result<void> Store::MakeRoom(std::uint64_t bytes) const {
   return {};
 }
 
-Result<std::string> Store::Write(const Recording& recording, const health::Finding& finding) const {
+Result<std::string> Store::Save(const Recording& recording, const health::Finding& finding) const {
   auto hosts = HostsCsvGz(recording);
   if (!hosts) return hosts;
   auto probes = ProbesCsvGz(recording);

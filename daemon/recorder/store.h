@@ -27,18 +27,12 @@ class Store {
   // The folder that was written. Errors: the directory cannot be made or written, the disk is full,
   // the recording alone is more than `max_bytes`. What was half written is gone then, and the next
   // one is tried anew.
-  Result<std::string> Save(const Recording& recording, const health::Finding& finding);
-
-  std::uint64_t saved() const { return saved_; }
-  std::uint64_t failed() const { return failed_; }
+  Result<std::string> Save(const Recording& recording, const health::Finding& finding) const;
 
  private:
-  Result<std::string> Write(const Recording& recording, const health::Finding& finding) const;
   Result<void> MakeRoom(std::uint64_t bytes) const;
 
   const config::Recorder settings_;
-  std::uint64_t saved_ = 0;
-  std::uint64_t failed_ = 0;
 };
 
 // Of a finding: "recording-20261130T004315.123456Z-storm_source-mlx5_0-1".

@@ -103,8 +103,6 @@ TEST_F(StoreTest, WhatIsWrittenIsATraceThatGivesTheSameFinding) {
   std::string line;
   std::getline(std::ifstream(*folder + "/finding.json") >> std::ws, line);
   EXPECT_THAT(line, HasSubstr("\"id\":\"" + storm->id + "\""));
-  EXPECT_EQ(store.saved(), 1U);
-  EXPECT_EQ(store.failed(), 0U);
 }
 
 TEST_F(StoreTest, TheOldestGoWhenThereAreTooMany) {
@@ -133,7 +131,6 @@ TEST_F(StoreTest, OneThatNeverFitsIsRefusedAndNothingIsRemovedForIt) {
   const auto saved = store.Save(Some(), At(2s));
   ASSERT_FALSE(saved);
   EXPECT_THAT(saved.error().Text(), HasSubstr("are more than recorder.max_bytes; raise it"));
-  EXPECT_EQ(store.failed(), 1U);
   EXPECT_THAT(Names(), ElementsAre(FolderName(At(1s))));
 }
 
@@ -152,8 +149,6 @@ TEST_F(StoreTest, AFullDiskLeavesNothingHalfWrittenAndTheNextOneIsTried) {
   EXPECT_THAT(full.error().Text(), HasSubstr("/hosts.csv.gz: File too large; make room there"));
   EXPECT_THAT(Names(), IsEmpty());
   EXPECT_TRUE(store.Save(Some(), At(2s)));
-  EXPECT_EQ(store.failed(), 1U);
-  EXPECT_EQ(store.saved(), 1U);
 }
 
 TEST_F(StoreTest, WhatACrashLeftIsRemovedAndWhatIsNotOursStays) {
