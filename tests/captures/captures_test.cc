@@ -2,38 +2,16 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string>
-#include <vector>
 
+#include "tests/captures/capture_names.h"
 #include "tests/captures/capture_text.h"
 #include "tests/fakes/tree.h"
 
 namespace rdmapulse::captures {
 namespace {
-
-namespace fs = std::filesystem;
-
-constexpr const char* kFolder = "tests/captures/";
-// A glob that finds nothing must not pass.
-constexpr std::size_t kCapturesAtLeast = 76;
-
-std::vector<std::string> Names() {
-  std::vector<std::string> names;
-  for (const auto& entry : fs::directory_iterator(std::string(kFolder) + "data"))
-    names.push_back(entry.path().stem());
-  std::sort(names.begin(), names.end());
-  return names;
-}
-
-std::string TestName(const ::testing::TestParamInfo<std::string>& info) {
-  std::string name = info.param;
-  std::replace_if(
-      name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) == 0; }, '_');
-  return name;
-}
 
 // Empty in the first lines that are the same, so that a failure shows the place.
 std::string FromFirstDifference(const std::string& text, const std::string& other) {

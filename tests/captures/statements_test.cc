@@ -14,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include "tests/captures/capture_names.h"
 #include "tests/fakes/tree.h"
 
 namespace rdmapulse::captures {
@@ -21,28 +22,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kFolder = "tests/captures/";
-constexpr std::size_t kCapturesAtLeast = 76;
-
 std::string Content(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
   EXPECT_TRUE(file.is_open()) << path;
   return {std::istreambuf_iterator<char>(file), {}};
-}
-
-std::vector<std::string> Names() {
-  std::vector<std::string> names;
-  for (const auto& entry : fs::directory_iterator(std::string(kFolder) + "data"))
-    names.push_back(entry.path().stem());
-  std::sort(names.begin(), names.end());
-  return names;
-}
-
-std::string TestName(const ::testing::TestParamInfo<std::string>& info) {
-  std::string name = info.param;
-  std::replace_if(
-      name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) == 0; }, '_');
-  return name;
 }
 
 struct Outcome {

@@ -1,5 +1,6 @@
 // The built daemon on a host whose NIC does not answer: sysfs through a file system that can be
 // made to block, as a file does behind which firmware hangs.
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <linux/netlink.h>
@@ -49,8 +50,10 @@ class StuckReadTest : public ::testing::Test {
   void SetUp() override {
     const UniqueFd rdma(socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_RDMA));
     if (rdma) GTEST_SKIP() << "this kernel knows which devices there are: ours are not";
+    const UniqueFd fuse(open("/dev/fuse", O_RDWR | O_CLOEXEC));
+    if (!fuse) GTEST_SKIP() << "/dev/fuse cannot be opened: this kernel or container has no FUSE";
     auto mounted = fakes::SlowFiles::Mount(tree_.Root());
-    if (!mounted) GTEST_SKIP() << mounted.error().Text();
+    ASSERT_TRUE(mounted) << mounted.error().Text();
     files_ = std::move(*mounted);
     std::string name = "/tmp/rdmapulse-XXXXXX";
     folder_ = mkdtemp(name.data());
