@@ -1,5 +1,7 @@
 #include "collectors/reading.h"
 
+#include <utility>
+
 namespace rdmapulse::collectors {
 
 std::string_view Name(Source source) {
@@ -17,6 +19,20 @@ std::string_view Name(Source source) {
     case Source::kDiagCounters: return "diag_counters";
   }
   return "unknown";
+}
+
+std::vector<Problem> ProblemsOf(const Collection& collection) {
+  std::vector<Problem> problems;
+  for (const Reading& reading : collection.readings) {
+    std::string subject = reading.device.empty() ? reading.netdev : reading.device;
+    if (reading.port) subject += "/" + std::to_string(*reading.port);
+    for (const Problem& problem : reading.problems) {
+      std::string name = subject;
+      name.append(" ").append(Name(reading.source)).append("/").append(problem.name);
+      problems.push_back({std::move(name), problem.reason});
+    }
+  }
+  return problems;
 }
 
 }  // namespace rdmapulse::collectors

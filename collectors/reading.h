@@ -99,4 +99,7 @@ struct Collection {
   std::vector<LinkCondition> links{};
 };
 
+// Of all readings, named by whose value it is: "mlx5_0/1 counters/VL15_dropped".
+std::vector<Problem> ProblemsOf(const Collection& collection);
+
 }  // namespace rdmapulse::collectors

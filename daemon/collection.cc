@@ -343,23 +343,17 @@ void CollectionLoop::FastPass() {
 void CollectionLoop::SayUnreadable(const Collection& collection) {
   std::string said;
   std::size_t unsaid = 0;
-  for (const collectors::Reading& reading : collection.readings) {
-    std::string subject = reading.device.empty() ? reading.netdev : reading.device;
-    if (reading.port) subject += "/" + std::to_string(*reading.port);
-    for (const collectors::Problem& problem : reading.problems) {
-      std::string what = subject;
-      what.append(" ").append(Name(reading.source)).append("/").append(problem.name);
-      if (said_unreadable_.size() >= kUnreadableMax || !said_unreadable_.insert(what).second)
-        continue;
-      if (++unsaid > kUnreadableShown) continue;
-      said.append(said.empty() ? "" : ", ").append(what).append(": ").append(problem.reason);
-    }
+  for (const collectors::Problem& problem : collectors::ProblemsOf(collection)) {
+    if (said_unreadable_.size() >= kUnreadableMax) break;
+    if (!said_unreadable_.insert(problem.name).second) continue;
+    if (++unsaid > kUnreadableShown) continue;
+    said.append(said.empty() ? "" : ", ").append(problem.name).append(": ").append(problem.reason);
   }
   if (said.empty()) return;
   if (unsaid > kUnreadableShown) {
     said.append(" and ").append(std::to_string(unsaid - kUnreadableShown)).append(" more");
   }
-  handlers_.journal("collecting: cannot be read: " + said);
+  handlers_.journal("collecting: left out, as they cannot be read: " + said);
 }
 
 // Once, until it changes: the same file fails in every pass.

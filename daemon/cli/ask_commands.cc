@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "daemon/base/time.h"
+#include "daemon/base/unix_time.h"
 #include "daemon/cli/api_client.h"
 #include "daemon/cli/commands.h"
 #include "daemon/cli/findings_view.h"
@@ -72,10 +73,7 @@ Result<int> Run(const PeersCommand& command) {
 Result<int> Run(const FindingsCommand& command) {
   const Result<std::string> answer = Ask(command.daemon.socket, {.target = "/api/v1/findings"});
   if (!answer) return tl::unexpected(answer.error());
-  const auto now_us =
-      static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::microseconds>(
-                                     std::chrono::system_clock::now().time_since_epoch())
-                                     .count());
+  const std::uint64_t now_us = UnixTimeNowUs();
   Result<std::string> text =
       command.id.empty() ? FindingsText(*answer, now_us) : FindingText(*answer, command.id, now_us);
   if (text && command.daemon.json) {

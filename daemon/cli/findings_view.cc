@@ -97,8 +97,10 @@ Row FindingRow(const json::object& finding, std::uint64_t now_us) {
   std::string note;
   const std::vector<std::string> evidence = Evidence(finding);
   if (!evidence.empty()) note = evidence.front();
-  if (const auto cause = TextField(finding, "explained_by")) note += "; explained by " + *cause;
-  note += (note.empty() ? "id " : "; id ") + TextOrDash(finding, "id");
+  if (const auto cause = TextField(finding, "explained_by")) {
+    AppendNote("explained by " + *cause, note);
+  }
+  AppendNote("id " + TextOrDash(finding, "id"), note);
   return {{Severity(finding), TextOrDash(finding, "condition"), Where(finding),
            TextOrDash(finding, "state"), Age(finding, "since_us", now_us), Confidence(finding)},
           note};

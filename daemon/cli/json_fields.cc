@@ -52,6 +52,12 @@ std::string CountOrDash(const json::object& object, std::string_view key) {
   return count ? std::to_string(*count) : kUnknown;
 }
 
+std::string PortName(const json::object& object, std::string_view device, std::string_view port) {
+  const std::optional<std::string> name = TextField(object, device);
+  if (!name) return kUnknown;
+  return *name + "/" + CountOrDash(object, port);
+}
+
 std::optional<bool> BoolField(const json::object& object, std::string_view key) {
   const json::value* const value = object.if_contains({key.data(), key.size()});
   const bool* const flag = value == nullptr ? nullptr : value->if_bool();

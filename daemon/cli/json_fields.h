@@ -23,6 +23,9 @@ std::optional<double> NumberField(const boost::json::object& object, std::string
 std::optional<std::uint64_t> CountField(const boost::json::object& object, std::string_view key);
 // A whole number as text, "-" when unknown.
 std::string CountOrDash(const boost::json::object& object, std::string_view key);
+// "mlx5_0/1", of the fields that name its device and its number; "-" when the device is unknown.
+std::string PortName(const boost::json::object& object, std::string_view device,
+                     std::string_view port);
 std::optional<bool> BoolField(const boost::json::object& object, std::string_view key);
 // nullptr: there is no such array.
 const boost::json::array* ArrayField(const boost::json::object& object, std::string_view key);

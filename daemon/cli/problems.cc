@@ -1,20 +1,6 @@
 #include "daemon/cli/problems.h"
 
-#include <fmt/format.h>
-
 namespace rdmapulse::cli {
-
-void AppendProblems(const collectors::Collection& collection,
-                    std::vector<collectors::Problem>& problems) {
-  for (const collectors::Reading& reading : collection.readings) {
-    std::string subject = reading.device.empty() ? reading.netdev : reading.device;
-    if (reading.port) subject += "/" + std::to_string(*reading.port);
-    for (const collectors::Problem& problem : reading.problems) {
-      problems.push_back(
-          {fmt::format("{} {}/{}", subject, Name(reading.source), problem.name), problem.reason});
-    }
-  }
-}
 
 std::vector<std::string> Sentences(const std::vector<collectors::Problem>& problems) {
   std::vector<std::string> sentences;

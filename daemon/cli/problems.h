@@ -12,10 +12,6 @@ namespace rdmapulse::cli {
 // A host with many virtual functions can have hundreds of alike ones.
 constexpr std::size_t kProblemsShown = 10;
 
-// Those of the readings, named by whose value it is: "mlx5_0/1 counters/VL15_dropped".
-void AppendProblems(const collectors::Collection& collection,
-                    std::vector<collectors::Problem>& problems);
-
 // "reading NAME: REASON", the first kProblemsShown, and how many more there are.
 std::vector<std::string> Sentences(const std::vector<collectors::Problem>& problems);
 

@@ -4,9 +4,9 @@
 #include <memory>
 #include <utility>
 
-#include "collectors/catalogue.h"
 #include "collectors/counter_book.h"
 #include "collectors/recorded/recording.h"
+#include "daemon/catalogue_files.h"
 #include "daemon/cli/problems.h"
 #include "daemon/cli/recorded_host.h"
 #include "daemon/counted_samples.h"
@@ -27,15 +27,14 @@ Result<RecordedMoments> ReadRecordedMoments(const std::string& folder) {
   if (host->moments.size() < 2) {
     recorded.warnings.push_back("reading " + folder +
                                 ": it holds one moment, and from one moment alone nothing can be "
-                                "said to be wrong now: record another a little later");
+                                "said to be wrong now");
   } else if (!host->interval) {
     recorded.warnings.push_back(
         "reading " + folder + ": host.yaml does not say how far its moments are apart: taking " +
         std::to_string(kDefaultInterval.count()) + " s; write interval_s: SECONDS there");
   }
   const Duration interval = host->interval.value_or(kDefaultInterval);
-  collectors::CounterBook book(
-      std::make_shared<const collectors::Catalogue>(collectors::Catalogue::BuiltIn()));
+  collectors::CounterBook book(LoadCatalogue({}).catalogue);
   CountedSamples counted(
       -std::chrono::duration_cast<std::chrono::microseconds>(kStart.time_since_epoch()),
       CountedSamples::Nameless::kByNetdev);
@@ -51,7 +50,9 @@ Result<RecordedMoments> ReadRecordedMoments(const std::string& folder) {
       recorded.warnings.push_back(moment.folder + ": " + assumption);
     }
     std::vector<collectors::Problem> problems = std::move(recording.problems);
-    for (const auto& collection : recording.collections) AppendProblems(collection, problems);
+    for (const auto& collection : recording.collections) {
+      for (auto& problem : ProblemsOf(collection)) problems.push_back(std::move(problem));
+    }
     for (const std::string& sentence : Sentences(problems))
       recorded.warnings.push_back(moment.folder + ": " + sentence);
     for (auto& collection : recording.collections) {

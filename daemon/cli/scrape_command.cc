@@ -40,7 +40,7 @@ std::string HostName() {
 }
 
 void Keep(collectors::Collection collection, Snapshot& snapshot, std::vector<Problem>& problems) {
-  AppendProblems(collection, problems);
+  for (Problem& problem : ProblemsOf(collection)) problems.push_back(std::move(problem));
   snapshot.collections.push_back(
       std::make_shared<const collectors::Collection>(std::move(collection)));
 }

@@ -95,4 +95,9 @@ std::string Printable(std::string_view text) {
   return out;
 }
 
+void AppendNote(const std::string& more, std::string& note) {
+  if (!note.empty()) note += "; ";
+  note += more;
+}
+
 }  // namespace rdmapulse::cli

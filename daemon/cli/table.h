@@ -36,4 +36,7 @@ std::size_t Width(std::string_view text);
 // What comes from elsewhere and goes to a terminal: control characters become '?'.
 std::string Printable(std::string_view text);
 
+// A row's note is made of parts.
+void AppendNote(const std::string& more, std::string& note);
+
 }  // namespace rdmapulse::cli

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "daemon/base/time.h"
+#include "daemon/base/unix_time.h"
 #include "daemon/cli/api_client.h"
 #include "daemon/cli/commands.h"
 #include "daemon/cli/interrupt.h"
@@ -23,13 +24,6 @@ constexpr const char* kClearLine = "\x1b[K";
 constexpr const char* kClearBelow = "\x1b[J";
 constexpr const char* kOwnScreen = "\x1b[?1049h\x1b[?25l";
 constexpr const char* kOldScreen = "\x1b[?25h\x1b[?1049l";
-
-std::string Now() {
-  return HumanTime(
-      static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::microseconds>(
-                                     std::chrono::system_clock::now().time_since_epoch())
-                                     .count()));
-}
 
 // What was longer before leaves nothing behind.
 std::string InPlace(const std::string& text) {
@@ -55,7 +49,7 @@ bool Sleep(TimePoint until, int interrupt_fd) {
 std::string Shown(const TopCommand& command, const std::string& answer, const std::string& table,
                   bool first, bool in_place) {
   if (command.daemon.json) return answer + "\n";
-  std::string shown = Now() + "\n" + table;
+  std::string shown = HumanTime(UnixTimeNowUs()) + "\n" + table;
   if (in_place) return InPlace(shown);
   return first ? shown : "\n" + shown;
 }

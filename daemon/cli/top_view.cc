@@ -62,15 +62,14 @@ std::string WorstShare(const json::array* priorities, std::string_view name) {
 }
 
 void AddPort(const json::object& port, std::vector<Row>& rows) {
-  const auto number = CountField(port, "port");
-  const std::string name =
-      TextOrDash(port, "device") + (number ? fmt::format("/{}", *number) : std::string());
-  const std::string state = TextField(port, "state").value_or("");
+  const std::string name = PortName(port, "device", "port");
+  const std::string state = TextField(port, "state").value_or("active");
+  const std::string down = state == "active" ? "" : "the port is " + state;
   const json::object* const rates = ObjectField(port, "rates");
   if (rates == nullptr) {
     rows.push_back(
         {{name, "", kUnknown, kUnknown, kUnknown, kUnknown, kUnknown, kUnknown, kUnknown, kUnknown},
-         state == "active" || state.empty() ? "nothing is counted of it yet" : state});
+         down.empty() ? "nothing is counted of it yet" : down});
     return;
   }
   const json::array* const priorities = ArrayField(*rates, "priorities");
@@ -80,7 +79,7 @@ void AddPort(const json::object& port, std::vector<Row>& rows) {
         WorstShare(priorities, "rx_pause_ratio"), WorstShare(priorities, "tx_pause_ratio"),
         Rate(*rates, "ecn_marked_per_second"), Rate(*rates, "cnps_per_second"),
         Rate(*rates, "retransmits_per_second"), Rate(*rates, "discards_per_second")},
-       state == "active" || state.empty() ? "" : "the port is " + state});
+       down});
   if (priorities == nullptr) return;
   for (const json::object* const priority : Objects(*priorities)) {
     if (Moves(*priority)) rows.push_back(PriorityRow(*priority));

@@ -35,7 +35,7 @@ TEST(TopViewTest, WhatIsNotKnownIsNotZero) {
   EXPECT_EQ(Shown(Port("down", "null")),
             "PORT      PRI  RX b/s  TX b/s  PAUSED  PAUSING  ECN  CNP  RETX  DROP\n"
             "mlx5_0/1            -       -       -        -    -    -     -     -\n"
-            "    down\n"
+            "    the port is down\n"
             "Bits and events a second. PAUSED by the peer, PAUSING it: share of the time.\n");
   EXPECT_EQ(Shown(""), "This host has no RDMA ports.\n");
 }

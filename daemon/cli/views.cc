@@ -20,17 +20,6 @@ namespace json = boost::json;
 
 constexpr double kShareShown = 0.001;  // of the time: below it a port is at rest
 
-std::string PortName(const json::object& object, std::string_view device, std::string_view port) {
-  const std::optional<std::string> name = TextField(object, device);
-  if (!name) return kUnknown;
-  return *name + "/" + CountOrDash(object, port);
-}
-
-void AppendNote(const std::string& more, std::string& note) {
-  if (!note.empty()) note += "; ";
-  note += more;
-}
-
 // "3", "3,4", "off": none; "-": not told.
 std::string PfcPriorities(const json::object& port) {
   const json::array* const priorities = ArrayField(port, "pfc_priorities");

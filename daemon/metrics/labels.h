@@ -21,7 +21,7 @@ using Labels = std::vector<Label>;
 // `name` must be a valid label name that `labels` does not have.
 void Put(Labels& labels, std::string_view name, std::string_view value);
 
-// Appends labels that people named. Characters that a label name cannot have became '_'; a name
+// Appends labels that people named. Characters that a label name cannot have become '_'; a name
 // that `labels` has already loses.
 void PutNamedByPeople(Labels& labels, const std::map<std::string, std::string>& extra);
 
