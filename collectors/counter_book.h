@@ -95,7 +95,7 @@ class CounterBook {
   std::shared_ptr<const Catalogue> catalogue_;
   SeriesRules rules_;
   std::map<Key, Tracked> tracked_;
-  std::map<std::string, Pass> passes_;  // by device; "": the host's
+  std::map<std::string, Pass> passes_;  // by device; the host's by "/" and their first collector
   std::vector<std::string> quarantined_;
   SignalChooser chooser_;
   SeriesUse series_;
