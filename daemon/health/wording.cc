@@ -228,12 +228,12 @@ std::string Advice(const Finding& finding, const Judgement& judgement) {
                  "cable or "
                  "module. Without, under load: check PFC and its headroom for {} on the host and "
                  "every "
-                 "hop. See which peers and paths are hit (rdmapulse locate), and drain that link.",
+                 "hop. See which peers and paths are hit (rdmapulse peers), and drain that link.",
                  port, host, priority);
     case Condition::kPathLoss:
       return text +
              fmt::format(
-                 "Packets {} are lost. See which paths are hit (rdmapulse locate): "
+                 "Packets {} are lost. See which paths are hit (rdmapulse peers): "
                  "drain that link or take that switch out of ECMP.",
                  subject.peer.empty() ? "on " + priority + " of " + port : "to " + subject.peer);
     case Condition::kIwarpRetx:
@@ -243,8 +243,8 @@ std::string Advice(const Finding& finding, const Judgement& judgement) {
                         port);
     case Condition::kConfig:
       return text + fmt::format(
-                        "Settings of {} on {} differ from what lossless traffic needs; "
-                        "rdmapulse audit names each and its mend.",
+                        "Settings of {} on {} differ from what lossless traffic needs. Set "
+                        "each that the evidence names as it is on a host that is well.",
                         port, host);
     case Condition::kIbCredit:
       return text + fmt::format(
