@@ -19,12 +19,7 @@ constexpr std::uint8_t kMaxDscp = 63;
 
 template <typename Take>
 Result<void> ForEach(Bytes bytes, Take take) {
-  NetlinkAttributes walk(bytes);
-  while (const auto attribute = walk.Next()) {
-    if (Result<void> taken = take(*attribute); !taken) return taken;
-  }
-  if (walk.CutShort()) return Fail({kBroken, ": an attribute is cut short"});
-  return {};
+  return ForEachAttribute(kBroken, bytes, take);
 }
 
 // The kernel's structs as they lie in memory; later kernels may append to them.

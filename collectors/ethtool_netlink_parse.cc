@@ -28,12 +28,7 @@ constexpr std::size_t kMaxLanes = 8;
 
 template <typename Take>
 Result<void> ForEach(Bytes bytes, Take take) {
-  NetlinkAttributes walk(bytes);
-  while (const auto attribute = walk.Next()) {
-    if (Result<void> taken = take(*attribute); !taken) return taken;
-  }
-  if (walk.CutShort()) return Fail({kBroken, ": an attribute is cut short"});
-  return {};
+  return ForEachAttribute(kBroken, bytes, take);
 }
 
 // The attributes of a message, behind its genlmsghdr.

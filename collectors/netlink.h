@@ -43,6 +43,18 @@ class NetlinkAttributes {
   Bytes left_;
 };
 
+// Calls `take` with each attribute in `bytes` until it returns an Error. `doing` begins the Error
+// of an attribute that is cut short: "reading an answer of RDMA netlink".
+template <typename Take>
+Result<void> ForEachAttribute(std::string_view doing, Bytes bytes, Take take) {
+  NetlinkAttributes walk(bytes);
+  while (const auto attribute = walk.Next()) {
+    if (Result<void> taken = take(*attribute); !taken) return taken;
+  }
+  if (walk.CutShort()) return Fail({doing, ": an attribute is cut short"});
+  return {};
+}
+
 // A number of exactly this size in host order; nullopt: it has another size.
 template <typename T>
 std::optional<T> NetlinkNumber(Bytes payload) {

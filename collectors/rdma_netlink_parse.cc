@@ -13,17 +13,9 @@ namespace {
 
 constexpr std::string_view kBroken = "reading an answer of RDMA netlink";
 
-tl::unexpected<Error> CutShort() { return Fail({kBroken, ": an attribute is cut short"}); }
-
-// Calls `take` with each attribute until it returns an Error.
 template <typename Take>
 Result<void> ForEach(Bytes bytes, Take take) {
-  NetlinkAttributes walk(bytes);
-  while (const auto attribute = walk.Next()) {
-    if (Result<void> taken = take(*attribute); !taken) return taken;
-  }
-  if (walk.CutShort()) return CutShort();
-  return {};
+  return ForEachAttribute(kBroken, bytes, take);
 }
 
 Result<std::string> TakeText(Bytes payload) {
