@@ -6,6 +6,8 @@
 
 #include <utility>
 
+#include "collectors/dcb_netlink_parse.h"
+
 namespace rdmapulse::collectors {
 namespace {
 
@@ -21,7 +23,7 @@ void TakeOver(PortQos from, PortQos& to) {
 }  // namespace
 
 SourceRead DcbNetlink::ReadInto(TimePoint now, std::string_view netdev_driver, Reading& reading,
-                                PortQos& qos, std::optional<PfcCounters>& pfc) {
+                                PortQos& qos) {
   if (refusals_.Holds(reading.netdev, DCB_CMD_IEEE_GET, now)) return {};
   NetlinkRequest request(RTM_GETDCB, NetlinkRequest::Kind::kOne, "DCB of " + reading.netdev);
   const dcbmsg header = {.dcb_family = AF_UNSPEC, .cmd = DCB_CMD_IEEE_GET, .dcb_pad = 0};
@@ -36,14 +38,16 @@ SourceRead DcbNetlink::ReadInto(TimePoint now, std::string_view netdev_driver, R
     return {.exists = true, .success = false};
   }
   for (const auto& message : *answer) {
-    auto state = ParseDcb(message, DcbQuirks(netdev_driver));
+    auto state = ParseDcb(message);
     if (!state) {
       reading.problems.push_back({"DCB", state.error().Text()});
       return {.exists = true, .success = false};
     }
+    ApplyDcbQuirks(netdev_driver, state->qos);
     TakeOver(std::move(state->qos), qos);
-    pfc = state->pfc;
-    if (pfc) reading.values = PfcValues(*pfc);
+    if (!state->pfc) continue;
+    reading.values = PfcValues(*state->pfc);
+    ApplyDcbQuirks(netdev_driver, reading.values);
   }
   return {.exists = true, .success = true};
 }

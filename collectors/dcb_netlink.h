@@ -1,13 +1,11 @@
 // DCB netlink: PFC, ETS, the DSCP table and the buffers of a netdev, and its PFC counters.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "collectors/counter_folder.h"
-#include "collectors/dcb_netlink_parse.h"
 #include "collectors/netlink.h"
 #include "collectors/port_qos.h"
 #include "collectors/reading.h"
@@ -24,9 +22,8 @@ class DcbNetlink {
   // Appends values and problems to `reading`, whose netdev says which; fills in all of `qos` but
   // the pause settings. A netdev without DCB does not exist as a source. `netdev_driver`: what it
   // is bound to, "mlx5_core".
-  // `pfc`: the values' numbers, where there are any.
-  SourceRead ReadInto(TimePoint now, std::string_view netdev_driver, Reading& reading, PortQos& qos,
-                      std::optional<PfcCounters>& pfc);
+  SourceRead ReadInto(TimePoint now, std::string_view netdev_driver, Reading& reading,
+                      PortQos& qos);
 
   // Forgets what other netdevs than these (sorted) have refused.
   void KeepOnly(const std::vector<std::string>& netdevs) { refusals_.KeepOnly(netdevs); }

@@ -38,17 +38,15 @@ std::array<std::uint32_t, kCount> Widened(const __u8 (&bytes)[kCount]) {
   return wide;
 }
 
-Result<void> TakePfc(Bytes payload, const DcbDriver& driver, DcbState& state) {
+Result<void> TakePfc(Bytes payload, DcbState& state) {
   const auto pfc = Take<ieee_pfc>(payload, "PFC");
   if (!pfc) return tl::unexpected(pfc.error());
   state.qos.pfc_priorities = std::bitset<kPriorities>(pfc->pfc_en);
   state.qos.pfc_capability = pfc->pfc_cap;
   state.qos.pfc_delay = pfc->delay;
-  if (driver.counters == DcbCounters::kNone) return {};
   PfcCounters counters;
   std::copy(std::begin(pfc->requests), std::end(pfc->requests), counters.requests.begin());
   std::copy(std::begin(pfc->indications), std::end(pfc->indications), counters.indications.begin());
-  if (driver.counters == DcbCounters::kSwapped) std::swap(counters.requests, counters.indications);
   state.pfc = counters;
   return {};
 }
@@ -108,10 +106,10 @@ Result<void> TakeTrust(Bytes table, PortQos& qos) {
   });
 }
 
-Result<void> TakeIeee(Bytes ieee, const DcbDriver& driver, DcbState& state) {
-  return ForEach(ieee, [&driver, &state](const NetlinkAttribute& a) -> Result<void> {
+Result<void> TakeIeee(Bytes ieee, DcbState& state) {
+  return ForEach(ieee, [&state](const NetlinkAttribute& a) -> Result<void> {
     switch (a.type) {
-      case DCB_ATTR_IEEE_PFC: return TakePfc(a.payload, driver, state);
+      case DCB_ATTR_IEEE_PFC: return TakePfc(a.payload, state);
       case DCB_ATTR_IEEE_ETS: return TakeEts(a.payload, state.qos);
       case DCB_ATTR_IEEE_APP_TABLE: return TakeRules(a.payload, state.qos);
       case DCB_ATTR_DCB_BUFFER: return TakeBuffers(a.payload, state.qos);
@@ -120,6 +118,21 @@ Result<void> TakeIeee(Bytes ieee, const DcbDriver& driver, DcbState& state) {
     }
   });
 }
+
+// What a driver's counters in DCB are worth.
+enum class DcbCounters {
+  kLive,     // read when asked, or refreshed every second
+  kCopy,     // what the last reading of `ethtool -S` left; 0 until somebody reads that
+  kNone,     // always 0: no counters at all
+  kSwapped,  // requests hold what was received
+};
+
+struct DcbDriver {
+  DcbCounters counters = DcbCounters::kLive;
+  // The driver sorts by DSCP as soon as there is one rule for a DSCP, and by PCP while there is
+  // none.
+  bool rules_are_trust = false;
+};
 
 struct Quirk {
   std::string_view driver;
@@ -138,8 +151,6 @@ constexpr std::array kQuirks = {
     Quirk{"hns3", {.rules_are_trust = true}},
 };
 
-}  // namespace
-
 DcbDriver DcbQuirks(std::string_view netdev_driver) {
   const auto* found = std::find_if(kQuirks.begin(), kQuirks.end(), [&](const Quirk& quirk) {
     return quirk.driver == netdev_driver;
@@ -147,17 +158,29 @@ DcbDriver DcbQuirks(std::string_view netdev_driver) {
   return found == kQuirks.end() ? DcbDriver{} : found->is;
 }
 
-Result<DcbState> ParseDcb(Bytes message, const DcbDriver& driver) {
+constexpr std::string_view kRequests = "requests";
+constexpr std::string_view kIndications = "indications";
+
+// "requests[3]" ↔ "indications[3]".
+CounterName OtherDirection(std::string_view name) {
+  if (name.starts_with(kRequests))
+    return std::string(kIndications) + std::string(name.substr(kRequests.size()));
+  if (name.starts_with(kIndications))
+    return std::string(kRequests) + std::string(name.substr(kIndications.size()));
+  return name;
+}
+
+}  // namespace
+
+Result<DcbState> ParseDcb(Bytes message) {
   const auto attributes = AfterHeader(message, sizeof(dcbmsg));
   if (!attributes) return Fail({kBroken, ": the message is cut short"});
   DcbState state;
   const Result<void> walked =
-      ForEach(*attributes, [&driver, &state](const NetlinkAttribute& a) -> Result<void> {
-        return a.type == DCB_ATTR_IEEE ? TakeIeee(a.payload, driver, state) : Result<void>();
+      ForEach(*attributes, [&state](const NetlinkAttribute& a) -> Result<void> {
+        return a.type == DCB_ATTR_IEEE ? TakeIeee(a.payload, state) : Result<void>();
       });
   if (!walked) return tl::unexpected(walked.error());
-  if (!state.qos.trust && driver.rules_are_trust && state.qos.dscp_priority)
-    state.qos.trust = state.qos.dscp_priority->empty() ? Trust::kPcp : Trust::kDscp;
   return state;
 }
 
@@ -169,6 +192,18 @@ std::vector<Value> PfcValues(const PfcCounters& counters) {
     values.push_back({"indications" + index, counters.indications.at(i)});
   }
   return values;
+}
+
+void ApplyDcbQuirks(std::string_view netdev_driver, std::vector<Value>& values) {
+  const DcbCounters counters = DcbQuirks(netdev_driver).counters;
+  if (counters == DcbCounters::kNone) values.clear();
+  if (counters != DcbCounters::kSwapped) return;
+  for (Value& value : values) value.name = OtherDirection(value.name);
+}
+
+void ApplyDcbQuirks(std::string_view netdev_driver, PortQos& qos) {
+  if (!qos.trust && DcbQuirks(netdev_driver).rules_are_trust && qos.dscp_priority)
+    qos.trust = qos.dscp_priority->empty() ? Trust::kPcp : Trust::kDscp;
 }
 
 PfcAgreement ComparePfc(const ByPriority& ethtool_received, const ByPriority& ethtool_sent,

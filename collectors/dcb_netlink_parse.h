@@ -24,35 +24,24 @@ struct PfcCounters {
   bool operator==(const PfcCounters&) const = default;
 };
 
-// What a driver's counters in DCB are worth.
-enum class DcbCounters {
-  kLive,     // read when asked, or refreshed every second
-  kCopy,     // what the last reading of `ethtool -S` left; 0 until somebody reads that
-  kNone,     // always 0: no counters at all
-  kSwapped,  // requests hold what was received
-};
-
-struct DcbDriver {
-  DcbCounters counters = DcbCounters::kLive;
-  // The driver sorts by DSCP as soon as there is one rule for a DSCP, and by PCP while there is
-  // none.
-  bool rules_are_trust = false;
-};
-
-// Of the driver that a netdev is bound to: "mlx5_core". Unknown ones are taken to do what the
-// standard says.
-DcbDriver DcbQuirks(std::string_view netdev_driver);
-
+// As the driver has it: see ApplyDcbQuirks.
 struct DcbState {
   PortQos qos;  // without the netdev's name and the pause settings
   std::optional<PfcCounters> pfc;
 };
 
 // The answer to IEEE_GET, a message without its nlmsghdr. Error: bytes that are no such message.
-Result<DcbState> ParseDcb(Bytes message, const DcbDriver& driver);
+Result<DcbState> ParseDcb(Bytes message);
 
 // "requests[0]" … "indications[7]".
 std::vector<Value> PfcValues(const PfcCounters& counters);
+
+// What is known of a driver's DCB, applied to what it told, live or in a recording: `values` as
+// above are put right, or emptied where the driver counts nothing; in `qos` the trust that follows
+// from the rules is filled in. `netdev_driver`: what the netdev is bound to, "mlx5_core". Unknown
+// ones are taken to do what the standard says.
+void ApplyDcbQuirks(std::string_view netdev_driver, std::vector<Value>& values);
+void ApplyDcbQuirks(std::string_view netdev_driver, PortQos& qos);
 
 enum class PfcAgreement {
   kUnknown,  // nothing to compare

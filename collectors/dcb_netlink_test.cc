@@ -7,6 +7,7 @@
 
 #include <cerrno>
 
+#include "collectors/dcb_netlink_parse.h"
 #include "collectors/netlink_message.h"
 
 namespace rdmapulse::collectors {
@@ -72,7 +73,7 @@ dcb_app Dscp(std::uint16_t dscp, std::uint8_t priority) {
 TEST(ParseDcbTest, ConfigurationAndCounters) {
   const dcb_app fcoe = {
       .selector = IEEE_8021QAZ_APP_SEL_ETHERTYPE, .priority = 4, .protocol = 0x8906};
-  const auto state = ParseDcb(Message({Dscp(26, 3), Dscp(48, 6), Dscp(26, 2), fcoe}), {});
+  const auto state = ParseDcb(Message({Dscp(26, 3), Dscp(48, 6), Dscp(26, 2), fcoe}));
   ASSERT_TRUE(state.has_value()) << state.error().Text();
   PortQos expected;
   expected.pfc_priorities = std::bitset<8>(0b1000'1000);
@@ -90,19 +91,26 @@ TEST(ParseDcbTest, ConfigurationAndCounters) {
   EXPECT_THAT(state->pfc->indications, ElementsAre(200, 201, 202, 203, 204, 205, 206, 207));
 }
 
-TEST(ParseDcbTest, DriversThatDoNotCountOrSwapAreKnown) {
-  const auto pfc = [](const char* driver) { return ParseDcb(Message({}), DcbQuirks(driver))->pfc; };
+TEST(ApplyDcbQuirksTest, DriversThatDoNotCountOrSwapAreKnown) {
+  const std::vector<Value> told = {{"requests[0]", 100}, {"indications[0]", 200}};
+  const auto values = [&told](const char* driver) {
+    std::vector<Value> corrected = told;
+    ApplyDcbQuirks(driver, corrected);
+    return corrected;
+  };
   for (const char* driver : {"mlx4_en", "mlx4_core", "qede", "cxgb4"})
-    EXPECT_EQ(pfc(driver), std::nullopt) << driver << ": no counter is not 0";
-  EXPECT_EQ(pfc("ixgbe")->indications.front(), 100U);
-  EXPECT_EQ(pfc("ixgbe")->requests.front(), 200U);
+    EXPECT_THAT(values(driver), IsEmpty()) << driver << ": no counter is not 0";
+  EXPECT_THAT(values("ixgbe"),
+              ElementsAre(Value{"indications[0]", 100}, Value{"requests[0]", 200}));
   for (const char* driver : {"mlx5_core", "bnxt_en", "ice", "hns3", "", "somebody's"})
-    EXPECT_EQ(pfc(driver)->requests.front(), 100U) << driver;
+    EXPECT_EQ(values(driver), told) << driver;
 }
 
-TEST(ParseDcbTest, TrustIsWhatTheKernelSaysElseWhatTheDriverIsKnownToDo) {
+TEST(ApplyDcbQuirksTest, TrustIsWhatTheKernelSaysElseWhatTheDriverIsKnownToDo) {
   const auto trust = [](const std::vector<std::byte>& message, const char* driver) {
-    return ParseDcb(message, DcbQuirks(driver))->qos.trust;
+    PortQos qos = ParseDcb(message)->qos;
+    ApplyDcbQuirks(driver, qos);
+    return qos.trust;
   };
   EXPECT_EQ(trust(Message({Dscp(26, 3)}), "mlx5_core"), Trust::kDscp);
   EXPECT_EQ(trust(Message({}), "mlx5_core"), Trust::kPcp);
@@ -122,7 +130,7 @@ TEST(ParseDcbTest, Buffers) {
                                    ieee.Put(DCB_ATTR_DCB_BUFFER, &buffer, sizeof(buffer));
                                  })
                            .Bytes();
-  const auto state = ParseDcb(message, {});
+  const auto state = ParseDcb(message);
   EXPECT_THAT(*state->qos.priority_buffer, ElementsAre(0, 0, 0, 1, 0, 0, 0, 0));
   EXPECT_THAT(state->qos.buffer_bytes, ElementsAre(0, 262144, 0, 0, 0, 0, 0, 0));
   EXPECT_EQ(state->pfc, std::nullopt);
@@ -137,7 +145,7 @@ TEST(ParseDcbTest, StructsThatAreTooShortAreRefused) {
         MessageBuilder(sizeof(dcbmsg))
             .Nest(DCB_ATTR_IEEE, [&](MessageBuilder& ieee) { ieee.Put(type, zeros.data(), size); })
             .Bytes();
-    const auto state = ParseDcb(message, {});
+    const auto state = ParseDcb(message);
     return state ? "accepted" : state.error().doing;
   };
   EXPECT_EQ(why(DCB_ATTR_IEEE_PFC, 136), "accepted");
@@ -145,7 +153,7 @@ TEST(ParseDcbTest, StructsThatAreTooShortAreRefused) {
   EXPECT_EQ(why(DCB_ATTR_IEEE_PFC, 144), "accepted") << "a later kernel's";
   EXPECT_EQ(why(DCB_ATTR_IEEE_ETS, sizeof(ieee_ets) - 1),
             "reading an answer of DCB netlink: ETS is cut short");
-  EXPECT_EQ(ParseDcb({}, {}).error().doing,
+  EXPECT_EQ(ParseDcb({}).error().doing,
             "reading an answer of DCB netlink: the message is cut short");
 }
 
@@ -194,12 +202,11 @@ TEST(DcbNetlinkTest, ANetdevOfThisKernelWithoutDcbIsNoSource) {
   DcbNetlink dcb(*route);
   Reading reading{.netdev = "lo"};
   PortQos qos;
-  std::optional<PfcCounters> pfc;
-  const SourceRead none = dcb.ReadInto(Clock::now(), "", reading, qos, pfc);
+  const SourceRead none = dcb.ReadInto(Clock::now(), "", reading, qos);
   EXPECT_FALSE(none.exists);
   EXPECT_THAT(reading.problems, IsEmpty());
   reading.netdev = "nonesuch";
-  EXPECT_FALSE(dcb.ReadInto(Clock::now(), "", reading, qos, pfc).success);
+  EXPECT_FALSE(dcb.ReadInto(Clock::now(), "", reading, qos).success);
   EXPECT_THAT(reading.problems, ElementsAre(Problem{"DCB", "No such device"}));
 }
 
@@ -222,8 +229,7 @@ TEST(DcbNetlinkTest, FillsInTheConfigurationBesideThePauseSettings) {
   DcbNetlink dcb(kernel);
   Reading reading{.netdev = "eth0"};
   PortQos qos{.netdev = "eth0", .pause_rx = true};
-  std::optional<PfcCounters> pfc;
-  EXPECT_TRUE(dcb.ReadInto({}, "mlx5_core", reading, qos, pfc).exists);
+  EXPECT_TRUE(dcb.ReadInto({}, "mlx5_core", reading, qos).exists);
   EXPECT_EQ(reading.values.size(), 16U);
   EXPECT_EQ(qos.netdev, "eth0");
   EXPECT_EQ(qos.pause_rx, true);
@@ -237,13 +243,12 @@ TEST(DcbNetlinkTest, ARefusalIsRememberedForAWhile) {
   DcbNetlink dcb(kernel);
   Reading reading{.netdev = "eth0"};
   PortQos qos;
-  std::optional<PfcCounters> pfc;
   const TimePoint start{};
   for (const Duration later : {Duration(0), kRefusedFor - Duration(1)}) {
-    EXPECT_FALSE(dcb.ReadInto(start + later, "", reading, qos, pfc).exists);
+    EXPECT_FALSE(dcb.ReadInto(start + later, "", reading, qos).exists);
     EXPECT_EQ(kernel.asked, 1);
   }
-  dcb.ReadInto(start + kRefusedFor, "", reading, qos, pfc);
+  dcb.ReadInto(start + kRefusedFor, "", reading, qos);
   EXPECT_EQ(kernel.asked, 2);
 }
 

@@ -158,10 +158,9 @@ void NetdevCollector::Sources::RunDcb(const std::vector<Wire>& wires, TimePoint 
     Netdev& netdev = netdevs[wire.netdev.name];
     const auto read = [&](std::monostate, Reading& reading) {
       reading = ReadingOf(Source::kDcb, wire);
-      std::optional<PfcCounters> pfc;
-      const SourceRead result = dcb->ReadInto(now, wire.netdev.driver, reading, netdev.qos, pfc);
+      const SourceRead result = dcb->ReadInto(now, wire.netdev.driver, reading, netdev.qos);
       reading.finished = Clock::now();
-      if (pfc) CheckPfc(collection, wire.driver, reading);
+      CheckPfc(collection, wire.driver, reading);
       return result;
     };
     netdev.dcb.Run(now, RegularPeriod(Source::kDcb, wire.driver), read, collection, success);

@@ -11,12 +11,12 @@
 #include <utility>
 
 #include "collectors/collectors.h"
+#include "collectors/dcb_netlink_parse.h"
 #include "collectors/discovery.h"
 #include "collectors/kernel_files.h"
 #include "collectors/netdev_counters.h"
 #include "collectors/netdev_discovery.h"
 #include "collectors/pfc_check.h"
-#include "collectors/recorded/dcb_quirks.h"
 #include "collectors/recorded/interface_files.h"
 #include "collectors/recorded/interface_ties.h"
 
