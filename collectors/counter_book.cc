@@ -19,15 +19,6 @@ const DeviceInfo* FindDevice(const std::vector<DeviceInfo>& devices, const std::
   return found == devices.end() ? nullptr : &*found;
 }
 
-// Of the port; for what the device counts as a whole, of its first port.
-LinkLayer LinkLayerOf(const DeviceInfo* device, std::optional<std::uint32_t> port) {
-  if (device == nullptr) return LinkLayer::kUnknown;
-  for (const PortInfo& info : device->ports) {
-    if (!port || info.port == *port) return info.link_layer;
-  }
-  return LinkLayer::kUnknown;
-}
-
 bool SameNames(const std::vector<CounterName>& names, const Reading& reading) {
   return std::equal(names.begin(), names.end(), reading.values.begin(), reading.values.end(),
                     [](const CounterName& name, const Value& value) { return name == value.name; });
@@ -91,6 +82,14 @@ SignalOffer OfferOf(const SignalPlan& signal, const Reading& reading, const Read
 }
 
 }  // namespace
+
+LinkLayer LinkLayerOf(const DeviceInfo* device, std::optional<std::uint32_t> port) {
+  if (device == nullptr) return LinkLayer::kUnknown;
+  for (const PortInfo& info : device->ports) {
+    if (!port || info.port == *port) return info.link_layer;
+  }
+  return LinkLayer::kUnknown;
+}
 
 CounterBook::CounterBook(std::shared_ptr<const Catalogue> catalogue)
     : catalogue_(std::move(catalogue)) {}

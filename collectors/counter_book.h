@@ -110,6 +110,9 @@ std::shared_ptr<const CountedHost> CountOnce(
     const std::vector<std::shared_ptr<const Collection>>& collections,
     const std::vector<DeviceInfo>& devices, TimePoint taken = TimePoint());
 
+// Of the port; for what the device counts as a whole, of its first port. nullptr: not known.
+LinkLayer LinkLayerOf(const DeviceInfo* device, std::optional<std::uint32_t> port);
+
 // See signals.h. nullopt: nobody counts them.
 std::optional<std::uint64_t> AckTimeoutRetransmissions(const CountedHost& host,
                                                        const std::string& device,

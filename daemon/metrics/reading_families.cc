@@ -76,22 +76,13 @@ void AddSeriesUse(FamilySet& families, const collectors::SeriesUse& use) {
   families.Add(Family::kRawSeriesDropped, {{"reason", "per_queue"}}, use.per_queue);
 }
 
-// The link layer of a port, or of the device's first port for what is counted for all of it.
-LinkLayer LinkLayerOf(const DeviceInfo* device, std::optional<std::uint32_t> port) {
-  if (device == nullptr) return LinkLayer::kUnknown;
-  for (const PortInfo& info : device->ports) {
-    if (!port || info.port == *port) return info.link_layer;
-  }
-  return LinkLayer::kUnknown;
-}
-
 void AddSignals(FamilySet& families, const Snapshot& snapshot, const CountedHost& counted) {
   std::map<std::string_view, const DeviceInfo*> devices;
   for (const DeviceInfo& device : snapshot.devices) devices.emplace(device.name, &device);
   for (const collectors::SubjectSignals& subject : counted.signals) {
     const auto found = devices.find(subject.device);
     const LinkLayer link_layer =
-        LinkLayerOf(found == devices.end() ? nullptr : found->second, subject.port);
+        collectors::LinkLayerOf(found == devices.end() ? nullptr : found->second, subject.port);
     for (const collectors::SignalValue& value : subject.values) {
       AddSignal(families, SubjectLabels(subject.device, subject.port, value.netdev), link_layer,
                 {.signal = value.signal,
