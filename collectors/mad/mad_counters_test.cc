@@ -43,7 +43,8 @@ class MadCountersTest : public ::testing::Test {
  protected:
   void SetUp() override {
     for (const char* needed : {kSimulator, "/usr/bin/ibsim", "/usr/sbin/opensm"}) {
-      if (!fs::exists(needed)) GTEST_SKIP() << needed << " is not installed";
+      ASSERT_TRUE(fs::exists(needed))
+          << needed << " is not installed: run deploy/install_dependencies.sh";
     }
     std::string name = "/tmp/rdmapulse-XXXXXX";
     folder_ = mkdtemp(name.data());
