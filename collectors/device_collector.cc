@@ -4,9 +4,7 @@
 
 #include "collectors/cadence.h"
 #include "collectors/collectors.h"
-#include "collectors/hw_counters.h"
 #include "collectors/paced.h"
-#include "collectors/port_counters.h"
 #include "collectors/port_folders.h"
 #include "collectors/rdma_statistics.h"
 
@@ -46,13 +44,13 @@ struct DeviceCollector::Sources {
 
   std::string device;
   std::string driver;
-  std::vector<Paced<HwCounters>> hw_counters;  // in the order of `ports`
+  std::vector<Paced<PortFolders>> hw_counters;  // in the order of `ports`
   std::vector<std::uint32_t> ports;
-  std::vector<TimePoint> hw_counters_read;            // when, by port
-  std::vector<Paced<HwCounters>> device_hw_counters;  // one
-  std::vector<Paced<PortCounters>> counters;
-  std::vector<Paced<DiagCounters>> diag_counters;
-  std::vector<Paced<CmCounters>> cm;
+  std::vector<TimePoint> hw_counters_read;             // when, by port
+  std::vector<Paced<PortFolders>> device_hw_counters;  // one
+  std::vector<Paced<PortFolders>> counters;
+  std::vector<Paced<PortFolders>> diag_counters;
+  std::vector<Paced<PortFolders>> cm;
   std::unique_ptr<Netlink> rdma;
   std::optional<RdmaStatistics> statistics;
   std::vector<Paced<RdmaSubject>> rdma_subjects;
