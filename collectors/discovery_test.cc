@@ -5,52 +5,14 @@
 
 #include <cerrno>
 
-#include "collectors/netlink_message.h"
-#include "collectors/rdma_netlink_attributes.h"
+#include "collectors/discovery_test_hosts.h"
 #include "tests/fakes/tree.h"
 
-namespace rdmapulse {
-
-// Names the differing fields when a comparison fails.
-void PrintTo(const PortInfo& p, std::ostream* out) {
-  *out << "{port " << p.port << ", " << Name(p.link_layer) << ", " << Name(p.protocol) << ", "
-       << Name(p.state) << ", '" << p.phys_state << "', netdev '" << p.netdev << "', rate "
-       << p.rate_bytes_per_second.value_or(0) << ", mtu " << p.netdev_mtu_bytes.value_or(0) << ", "
-       << p.wires.size() << " wires, lid " << (p.lid ? std::to_string(*p.lid) : "none") << "}";
-}
-void PrintTo(const DeviceInfo& d, std::ostream* out) {
-  *out << "{" << d.name << ", driver '" << d.driver << "', fw '" << d.firmware << "', board '"
-       << d.board_id << "', pci '" << d.pci << "', of '" << d.physical_function << "', "
-       << d.virtual_functions << " VFs, uverbs '" << d.uverbs << "', guid " << std::hex
-       << d.node_guid << std::dec << (d.present ? "" : ", removed") << ", "
-       << ::testing::PrintToString(d.ports) << "}";
-}
-
-namespace collectors {
+namespace rdmapulse::collectors {
 namespace {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
-
-bool Everything(const std::string&) { return true; }
-
-struct Found {
-  std::vector<DeviceInfo> devices;
-  std::vector<Problem> problems;
-};
-
-Found DiscoverIn(const fakes::Tree& tree, const DeviceFilter& wanted = Everything) {
-  const KernelFiles sysfs(tree.Root(), Links::kFollow, tree.Errors());
-  Found found;
-  auto devices = Discover(sysfs, wanted, found.problems);
-  EXPECT_TRUE(devices.has_value());
-  if (devices) found.devices = std::move(*devices);
-  return found;
-}
-
-Found DiscoverFile(const std::string& name) {
-  return DiscoverIn(fakes::Tree::FromFile("collectors/testdata/" + name + ".tree"));
-}
 
 PortInfo EthernetPort() {
   return {.link_layer = LinkLayer::kEthernet, .state = PortState::kActive, .phys_state = "LinkUp"};
@@ -281,48 +243,6 @@ TEST(DiscoveryTest, ExcludedDeviceIsNeverTouched) {
   EXPECT_THAT(problems, IsEmpty());
 }
 
-TEST(DiscoveryTest, PortsAreInOrderOfTheirNumbers) {
-  const Found found =
-      DiscoverIn(fakes::Tree("class/infiniband/a/ports/10/lid = 0x1\n"
-                             "class/infiniband/a/ports/2/lid = 0x1\n"
-                             "class/infiniband/a/ports/x/lid = 0x1\n"));
-  EXPECT_THAT(found.devices,
-              ElementsAre(DeviceInfo{.name = "a", .ports = {{.port = 2}, {.port = 10}}}));
-}
-
-TEST(DiscoveryTest, NicsOwnNetdevIsPreferredToItsVlans) {
-  const Found found =
-      DiscoverIn(fakes::Tree("class/infiniband/a/device/net/eth0/dev_port = 0\n"
-                             "class/infiniband/a/ports/1/link_layer = Ethernet\n"
-                             "class/infiniband/a/ports/1/gid_attrs/ndevs/0 = eth0.7\n"
-                             "class/infiniband/a/ports/1/gid_attrs/ndevs/2 = eth0\n"
-                             "class/infiniband/a/ports/1/gid_attrs/ndevs/10 = eth0.9\n"));
-  ASSERT_EQ(found.devices.size(), 1U);
-  EXPECT_EQ(found.devices[0].ports.at(0).netdev, "eth0");
-}
-
-TEST(DiscoveryTest, BondOverTheNicIsTakenFromTheGids) {
-  const Found found =
-      DiscoverIn(fakes::Tree("class/infiniband/a/device/net/eth0/dev_port = 0\n"
-                             "class/infiniband/a/device/net/eth1/dev_port = 0\n"
-                             "class/infiniband/a/ports/1/link_layer = Ethernet\n"
-                             "class/infiniband/a/ports/1/gid_attrs/ndevs/2 = bond0.5\n"
-                             "class/infiniband/a/ports/1/gid_attrs/ndevs/0 = bond0\n"));
-  ASSERT_EQ(found.devices.size(), 1U);
-  EXPECT_EQ(found.devices[0].ports.at(0).netdev, "bond0");
-}
-
-TEST(DiscoveryTest, RepresentorsAreNotThePortsNetdev) {
-  const Found found =
-      DiscoverIn(fakes::Tree("class/infiniband/a/device/net/eth0/dev_port = 0\n"
-                             "class/infiniband/a/device/net/eth0/phys_port_name = p0\n"
-                             "class/infiniband/a/device/net/eth1/dev_port = 0\n"
-                             "class/infiniband/a/device/net/eth1/phys_port_name = pf0vf0\n"
-                             "class/infiniband/a/ports/1/link_layer = Ethernet\n"));
-  ASSERT_EQ(found.devices.size(), 1U);
-  EXPECT_EQ(found.devices[0].ports.at(0).netdev, "eth0");
-}
-
 TEST(DiscoveryTest, PhysicalAndVirtualFunctionsAreTold) {
   const Found found = DiscoverIn(
       fakes::Tree("class/infiniband/pf/device -> ../../../devices/pci0000:3a/0000:3b:00.0\n"
@@ -337,66 +257,10 @@ TEST(DiscoveryTest, PhysicalAndVirtualFunctionsAreTold) {
           DeviceInfo{.name = "vf", .pci = "0000:3b:00.2", .physical_function = "0000:3b:00.0"}));
 }
 
-TEST(DiscoveryTest, APortOnABondIsCarriedByItsMembers) {
-  const Found found =
-      DiscoverIn(fakes::Tree("class/infiniband/mlx5_bond_0/ports/1/link_layer = Ethernet\n"
-                             "class/infiniband/mlx5_bond_0/ports/1/gid_attrs/ndevs/0 = bond0\n"
-                             "class/net/bond0/lower_eth0 -> ../eth0\n"
-                             "class/net/bond0/lower_eth1 -> ../eth1\n"));
-  ASSERT_EQ(found.devices.size(), 1U);
-  const PortInfo& port = found.devices[0].ports.at(0);
-  EXPECT_EQ(port.netdev, "bond0");
-  EXPECT_EQ(port.wires, (std::vector<NetdevInfo>{{.name = "eth0"}, {.name = "eth1"}}));
-}
-
-TEST(DiscoveryTest, TwoNetdevsOfOneDevPortAreNotGuessedBetween) {
-  const Found found =
-      DiscoverIn(fakes::Tree("class/infiniband/a/device/net/p0/dev_port = 0\n"
-                             "class/infiniband/a/device/net/pf0hpf/dev_port = 0\n"
-                             "class/infiniband/a/ports/1/link_layer = Ethernet\n"));
-  ASSERT_EQ(found.devices.size(), 1U);
-  EXPECT_EQ(found.devices[0].ports.at(0).netdev, "");
-}
-
 TEST(DiscoveryTest, UeventTellsTheDriverWhereTheLinkIsMissing) {
   const Found found =
       DiscoverIn(fakes::Tree("class/infiniband/rocep1s0/device/uevent = DRIVER=ionic\n"));
   EXPECT_THAT(found.devices, ElementsAre(DeviceInfo{.name = "rocep1s0", .driver = "ionic"}));
-}
-
-// Answers for rxe0, number 2, whose port 1 lies on eth5.
-class FakeRdma final : public Netlink {
- public:
-  Result<NetlinkAnswer> Ask(NetlinkRequest& request) override {
-    MessageBuilder message;
-    switch (request.Type()) {
-      case nldev::kGetDevice:
-        message.U32(nldev::kDeviceIndex, 2).Text(nldev::kDeviceName, "rxe0");
-        break;
-      case nldev::kGetPort: message.Text(nldev::kNetdevName, "eth5"); break;
-      case nldev::kGetCharacterDevice: message.Text(nldev::kCharacterDeviceName, "uverbs7"); break;
-      default: return Fail(EOPNOTSUPP, {"asking"});
-    }
-    return NetlinkAnswer{message.Bytes()};
-  }
-};
-
-TEST(DescribeDeviceTest, RdmaNetlinkTellsWhatSysfsLeavesOpen) {
-  const fakes::Tree tree(
-      "class/infiniband/rxe0/ports/1/link_layer = Ethernet\n"
-      "class/infiniband/rxe1/ports/1/link_layer = Ethernet\n"
-      "class/infiniband_verbs/uverbs0/ibdev = rxe0\n"
-      "class/infiniband_verbs/uverbs1/ibdev = rxe1\n"
-      "class/net/eth5/mtu = 9000\n");
-  const KernelFiles sysfs(tree.Root());
-  FakeRdma rdma;
-  std::vector<Problem> problems;
-  const DeviceInfo told = DescribeDevice(sysfs, "rxe0", &rdma, problems);
-  EXPECT_EQ(told.uverbs, "uverbs7");
-  EXPECT_EQ(told.ports.at(0).netdev, "eth5");
-  EXPECT_EQ(told.ports.at(0).netdev_mtu_bytes, 9000U);
-  EXPECT_EQ(DescribeDevice(sysfs, "rxe1", &rdma, problems).uverbs, "uverbs1") << "not listed";
-  EXPECT_EQ(DescribeDevice(sysfs, "rxe0", nullptr, problems).uverbs, "uverbs0");
 }
 
 TEST(MarkRemovedTest, DeviceThatNetlinkForgotIsBeingRemoved) {
@@ -413,5 +277,4 @@ TEST(MarkRemovedTest, WithoutNetlinkSysfsIsBelieved) {
 }
 
 }  // namespace
-}  // namespace collectors
-}  // namespace rdmapulse
+}  // namespace rdmapulse::collectors
