@@ -25,8 +25,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr Duration kBeat = 50ms;        // how finely our own lateness is known (detection.md g2)
-constexpr Duration kPublish = 250ms;    // a peer that fell silent must show within 3 s
+constexpr Duration kBeat = kGrid;       // how finely our own lateness is known (detection.md g2)
+constexpr Duration kPublish = 500ms;    // a peer that fell silent must show within 3 s
 constexpr Duration kJudge = 500ms;      // detection.md 2.1
 constexpr Duration kJudgeFast = 100ms;  // while something smells
 constexpr Duration kLeaveAfter = 5s;    // a stuck kernel read does not keep us (design.md 4)

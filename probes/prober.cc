@@ -61,6 +61,7 @@ void Prober::Tick(TimePoint now) {
     const bool again = entry.path->NextDue() <= now;
     Touched(entry);
     if (again) break;
+    if (NextDue() <= now) seams_.transport.Poll();
   }
 }
 
@@ -265,14 +266,13 @@ void Prober::Journal(Entry& entry) {
   const Connection& connection = entry.path->connection();
   const bool up = connection.state() == Connection::State::kUp;
   const PathKey& key = entry.path->key();
-  const std::string path = "path " + Text(key);
   if (up && !entry.told_up) {
-    seams_.journal(path + ": up");
+    seams_.journal("path " + Text(key) + ": up");
   } else if (!up && connection.state() == Connection::State::kWaiting &&
              (entry.told_up || entry.told_problem.empty())) {
     const std::string problem = connection.Problem();
     if (problem.empty()) return;
-    seams_.journal(path + ": " + problem);
+    seams_.journal("path " + Text(key) + ": " + problem);
     entry.told_problem = problem;
   }
   if (up) entry.told_problem.clear();

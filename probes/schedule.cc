@@ -6,6 +6,7 @@ namespace rdmapulse::probes {
 namespace {
 
 constexpr double kJitterShare = 0.2;
+constexpr Duration kFinestGrid = std::chrono::milliseconds(10);
 
 Duration Scaled(Duration duration, double factor) {
   return Duration(static_cast<Duration::rep>(static_cast<double>(duration.count()) * factor));
@@ -16,8 +17,9 @@ Duration Scaled(Duration duration, double factor) {
 PathSchedule::PathSchedule(std::size_t ops, Duration interval, double phase, TimePoint start)
     : ops_(ops),
       slot_length_(interval / static_cast<Duration::rep>(ops)),
+      grid_(slot_length_ < 4 * kGrid ? kFinestGrid : kGrid),
       start_(start + Scaled(interval, phase)),
-      due_(OnGrid(start_)) {
+      due_(OnGrid(start_, grid_)) {
   assert(ops > 0 && slot_length_ > Duration::zero());
 }
 
@@ -28,8 +30,8 @@ void PathSchedule::Advance(TimePoint now, double jitter) {
   }
   slot_ = next;
   op_ = (op_ + 1) % ops_;
-  due_ = OnGrid(SlotStart(slot_) + Scaled(slot_length_, kJitterShare * jitter));
-  if (due_ <= now) due_ = OnGrid(SlotStart(slot_));
+  due_ = OnGrid(SlotStart(slot_) + Scaled(slot_length_, kJitterShare * jitter), grid_);
+  if (due_ <= now) due_ = OnGrid(SlotStart(slot_), grid_);
 }
 
 TimePoint PathSchedule::SlotStart(std::uint64_t slot) const {

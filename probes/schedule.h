@@ -1,5 +1,6 @@
 // When a path probes, and with which op: every op once an interval, spread over it, jittered, on
-// the grid that the whole process wakes by. Says when; never waits. Pure.
+// the grid that the whole process wakes by (a finer one where slots are short). Says when; never
+// waits. Pure.
 #pragma once
 
 #include <cstddef>
@@ -28,6 +29,7 @@ class PathSchedule {
 
   std::size_t ops_;
   Duration slot_length_;
+  Duration grid_;
   TimePoint start_;
   std::uint64_t slot_ = 0;
   std::size_t op_ = 0;

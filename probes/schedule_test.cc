@@ -60,11 +60,19 @@ TEST(PathScheduleTest, EveryProbeIsOnTheGridThatTheProcessWakesBy) {
   EXPECT_LE(schedule.due() - kStart, 100 * 1s / 3 + 1s) << "rounding must not add up";
 }
 
+TEST(PathScheduleTest, ShortSlotsAreOnAFinerGridThatKeepsTheirInterval) {
+  PathSchedule schedule(1, 110ms, 0, kStart);
+  for (int i = 1; i <= 100; ++i) {
+    schedule.Advance(schedule.due(), 0);
+    EXPECT_EQ(schedule.due(), kStart + i * 110ms);
+  }
+}
+
 TEST(OnGridTest, IsTheFirstPointOfTheGridThatIsNotBefore) {
   EXPECT_EQ(OnGrid(kStart), kStart);
-  EXPECT_EQ(OnGrid(kStart + 1ns), kStart + 10ms);
+  EXPECT_EQ(OnGrid(kStart + 1ns), kStart + kGrid);
   EXPECT_EQ(OnGrid(kStart - 1ns), kStart);
-  EXPECT_EQ(OnGrid(kStart + 1ms, 50ms), kStart + 50ms);
+  EXPECT_EQ(OnGrid(kStart + 1ms, 20ms), kStart + 20ms);
 }
 
 TEST(PathScheduleTest, TheNextSlotIsAlwaysInTheFuture) {

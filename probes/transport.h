@@ -69,7 +69,7 @@ struct TransportPort {
 struct Completion {
   std::uint64_t probe = 0;  // what Post was given
   Status status;
-  TimePoint handled;  // T6: when the wake-up that found it began
+  TimePoint handled;  // T6: when the wake-up or the look that found it began
 };
 
 class Transport {
@@ -94,6 +94,9 @@ class Transport {
   virtual void Connect(QpId qp, const QpEndpoint& remote, Connected connected) = 0;
   // One signalled work request. The caller keeps one outstanding on a QP.
   virtual Result<void> Post(QpId qp, Op op, std::uint64_t probe) = 0;
+  // Tells what has completed by now, as it would be told a little later anyway. Between two posts:
+  // the round trip of the first must not count the posting of the second.
+  virtual void Poll() = 0;
   // Whatever is outstanding completes no more. Closing an unknown QP does nothing.
   virtual void Close(QpId qp) = 0;
 };

@@ -255,6 +255,8 @@ void Session::OnPingDue(TimePoint now, Duration late) {
   const bool held_up = late >= timers_.ping_interval;
   const Duration grid = timers_.ping_interval / 10;
   next_ping_ = OnGrid(now + timers_.ping_interval - (held_up ? Duration{} : late) - grid / 2, grid);
+  // One end is a little later, so that its ping rides on its answer: three segments, not four.
+  if (!dialled_) next_ping_ += 3 * grid;
   if (!held_up) {
     const Liveness::Verdict verdict = liveness_.Judge(now);
     if (verdict == Liveness::Verdict::kDead) return Close("it does not answer");

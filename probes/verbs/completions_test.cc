@@ -17,6 +17,8 @@ using ::testing::IsEmpty;
 using ::testing::Pair;
 using ::testing::UnorderedElementsAreArray;
 
+using namespace std::chrono_literals;
+
 constexpr auto kWrite0 = probes::Op::kWrite0;
 
 using CompletionsTest = VerbsTest;
@@ -61,6 +63,22 @@ TEST_P(LandingTest, ACompletionThatLandsInsideTheCallIsFoundOnce) {
 
 INSTANTIATE_TEST_SUITE_P(EachCall, LandingTest,
                          ::testing::Values("ibv_get_cq_event", "ibv_req_notify_cq", "ibv_poll_cq"));
+
+TEST_F(CompletionsTest, ALookFindsWhatHasCompletedAndItsEventNothingMore) {
+  OpenDevices();
+  const auto [a, b] = ConnectedPair();
+  a_.transport.Poll();
+  EXPECT_THAT(a_.Completed(), IsEmpty());
+  ASSERT_TRUE(a_.transport.Post(a.id, kWrite0, 1));
+  const TimePoint limit = Clock::now() + 10s;
+  while (a_.completions.empty() && Clock::now() < limit) a_.transport.Poll();
+  EXPECT_THAT(a_.Completed(), ElementsAre(Pair(1, 0))) << "the loop did not turn";
+  loop_.restart();
+  loop_.poll();
+  ASSERT_TRUE(a_.transport.Post(a.id, kWrite0, 2));
+  ASSERT_TRUE(RunUntil([this] { return a_.completions.size() >= 2; }));
+  EXPECT_THAT(a_.Completed(), ElementsAre(Pair(1, 0), Pair(2, 0)));
+}
 
 TEST_F(CompletionsTest, AFailedProbeSaysHowAndTheNextOneIsFlushed) {
   OpenDevices();

@@ -153,16 +153,16 @@ Result<void> Device::FindCompletions(std::vector<ibv_wc>& found) {
   void* context = nullptr;
   while (ibv_get_cq_event(open_->channel.get(), &cq, &context) == 0) {
     ibv_ack_cq_events(cq, 1);  // destroying the CQ waits for these
+    // Arm, then poll: what lands in between is either polled now or raises the next event.
+    const int rc = ibv_req_notify_cq(cq, 0);
+    if (rc != 0) return CheckVerb(rc, {"ibv_req_notify_cq on ", info_.name});
     if (Result<void> polled = PollCq(*cq, found); !polled) return polled;
   }
   if (errno == EAGAIN) return {};
   return Fail(errno, {"ibv_get_cq_event on ", info_.name});
 }
 
-Result<void> Device::PollCq(ibv_cq& cq, std::vector<ibv_wc>& found) {
-  // Arm, then poll: what lands in between is either polled now or raises the next event.
-  const int rc = ibv_req_notify_cq(&cq, 0);
-  if (rc != 0) return CheckVerb(rc, {"ibv_req_notify_cq on ", info_.name});
+Result<void> Device::PollCq(ibv_cq& cq, std::vector<ibv_wc>& found) const {
   std::array<ibv_wc, 16> batch{};
   int count = 0;
   while ((count = ibv_poll_cq(&cq, static_cast<int>(batch.size()), batch.data())) > 0) {
@@ -170,6 +170,18 @@ Result<void> Device::PollCq(ibv_cq& cq, std::vector<ibv_wc>& found) {
   }
   if (count < 0) return Fail({"ibv_poll_cq on ", info_.name, " failed"});
   return {};
+}
+
+// The queue stays armed: its event comes all the same and finds less.
+void Device::Poll() {
+  if (state_ != State::kOpen || posted_.empty()) return;
+  const TimePoint handled = Clock::now();
+  std::vector<ibv_wc> found;
+  for (const OpenPort& port : open_->ports) {
+    // A queue that cannot be read raises its event, which closes the device.
+    if (!PollCq(*port.cq, found)) break;
+  }
+  for (const ibv_wc& wc : found) Deliver(wc, handled);
 }
 
 // The handler may close QPs, of which what was found with this one is then dropped, and the device.

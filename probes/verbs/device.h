@@ -62,6 +62,7 @@ class Device {
   void ConnectQp(probes::QpId id, const probes::QpEndpoint& remote,
                  probes::Transport::Connected connected);
   Result<void> Post(probes::QpId id, probes::Op op, std::uint64_t probe);
+  void Poll();  // see probes::Transport::Poll
   void CloseQp(probes::QpId id);
 
  private:
@@ -95,7 +96,7 @@ class Device {
   void WatchEvents();
   void OnCompletions();
   Result<void> FindCompletions(std::vector<ibv_wc>& found);
-  Result<void> PollCq(ibv_cq& cq, std::vector<ibv_wc>& found);
+  Result<void> PollCq(ibv_cq& cq, std::vector<ibv_wc>& found) const;
   void Deliver(const ibv_wc& wc, TimePoint handled);
   void OnEvents();
   void OnEvent(const ibv_async_event& event);

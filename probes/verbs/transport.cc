@@ -90,6 +90,10 @@ Result<void> VerbsTransport::Post(probes::QpId qp, probes::Op op, std::uint64_t 
   return Fail({"the QP is gone"});
 }
 
+void VerbsTransport::Poll() {
+  for (const auto& [name, device] : devices_) device->Poll();
+}
+
 void VerbsTransport::Close(probes::QpId qp) {
   if (Device* const device = DeviceOf(qp)) device->CloseQp(qp);
   qps_.erase(qp);

@@ -45,6 +45,7 @@ class VerbsTransport : public probes::Transport {
             Opened opened) override;
   void Connect(probes::QpId qp, const probes::QpEndpoint& remote, Connected connected) override;
   Result<void> Post(probes::QpId qp, probes::Op op, std::uint64_t probe) override;
+  void Poll() override;
   void Close(probes::QpId qp) override;
 
  private:

@@ -49,6 +49,7 @@ class Fabric {
     void FailConnect(int times, int code) { fail_connect_ = {times, code}; }
     Duration loop_late{};
     std::vector<std::string> journal;
+    std::function<void(const probes::ProbeNews&)> news;
 
     // --- Transport
     void SetHandlers(Handlers handlers) override { handlers_ = std::move(handlers); }
@@ -58,6 +59,7 @@ class Fabric {
     void Connect(probes::QpId qp, const probes::QpEndpoint& remote,
                  Transport::Connected connected) override;
     Result<void> Post(probes::QpId qp, probes::Op op, std::uint64_t probe) override;
+    void Poll() override {}  // its clock stands still while somebody posts
     void Close(probes::QpId qp) override { qps_.erase(qp); }
 
     // --- PeerLink
