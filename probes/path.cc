@@ -81,7 +81,11 @@ TimePoint Path::NextDue() const {
   TimePoint due = connection_.NextDue();
   if (connection_.state() == Connection::State::kUp) {
     due = std::min(due, schedule_.due());
-    if (outstanding_) due = std::min(due, outstanding_->posted + settings_.HardDeadline());
+    if (outstanding_) {
+      const bool told = outstanding_->told || outstanding_->answer;
+      due = std::min(due,
+                     outstanding_->posted + (told ? settings_.HardDeadline() : settings_.deadline));
+    }
     if (Idle() && !asked_.empty()) due = TimePoint::min();
   }
   if (!undecided_.empty()) due = std::min(due, undecided_.front().probe.completed + kDecideWithin);
@@ -93,6 +97,10 @@ void Path::Tick(TimePoint now) {
   connection_.Tick(now);
   Settle();
   if (connection_.state() != Connection::State::kUp) return;
+  if (outstanding_ && !outstanding_->told && now >= outstanding_->posted + settings_.deadline) {
+    outstanding_->told = true;
+    Tell(*outstanding_, std::nullopt);
+  }
   if (outstanding_ && now >= outstanding_->posted + settings_.HardDeadline()) {
     Outstanding lost = *std::exchange(outstanding_, std::nullopt);
     Finish(lost, Outcome::kFailed, {.code = kStatusNoCompletion}, now - lost.posted);
@@ -122,10 +130,10 @@ void Path::PostDue(TimePoint now) {
 void Path::Post(Op op, Answer answer, TimePoint now) {
   const std::uint64_t probe = (id_ << kProbeBits) | ++probes_;
   // T1 is read as late as possible: what happened before the doorbell is not the network's time.
-  outstanding_ = Outstanding{probe, connection_.qp(), op, now, std::move(answer)};
+  outstanding_ = Outstanding{probe, connection_.qp(), op, now, std::move(answer), false};
   outstanding_->posted = env_.now();
   const Result<void> posted = env_.transport.Post(connection_.qp(), op, probe);
-  if (posted) return Tell(*outstanding_, std::nullopt);
+  if (posted) return;
   const std::string why = posted.error().Text();
   AbortOutstanding();
   connection_.Lose(why);

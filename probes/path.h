@@ -70,7 +70,8 @@ class Path {
     QpId qp = 0;
     Op op = Op::kWrite0;
     TimePoint posted;
-    Answer answer;  // set: asked for, not counted
+    Answer answer;      // set: asked for, not counted
+    bool told = false;  // that it is out: said once it is overdue
   };
   struct Asked {
     Op op = Op::kWrite0;

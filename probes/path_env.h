@@ -27,7 +27,7 @@ struct ProbeEnd {
   Status status{};
 };
 
-// A scheduled probe as it goes out, and again when it is over. What somebody asked for is no news.
+// A scheduled probe when it is overdue, and when it is over. What somebody asked for is no news.
 struct ProbeNews {
   const PathKey& key;
   Op op = Op::kWrite0;

@@ -17,6 +17,7 @@ using fakes::Fate;
 using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using ::testing::SizeIs;
 using namespace std::chrono_literals;
 
@@ -120,6 +121,25 @@ TEST_F(ProberTest, ABlackHoledClassIsOverdueThenFailedWhileTheOtherIsFine) {
   EXPECT_EQ(failed, 1U) << "7 tries of 537 ms";
   EXPECT_EQ(Count(Series(h1(), Class::kControl), Outcome::kFailed), 0U);
   EXPECT_EQ(PathOf(h1(), Class::kControl).rebuilds, 0U);
+}
+
+TEST_F(ProberTest, AProbeIsNewsWhenItIsOverAndBeforeOnlyWhenItIsOverdue) {
+  std::vector<std::string> news;
+  h1().news = [this, &news](const ProbeNews& probe) {
+    if (probe.key.traffic_class != Class::kLossless) return;
+    EXPECT_TRUE(probe.end || fabric_.now() - probe.posted >= 100ms);
+    news.emplace_back(probe.end ? "over" : "overdue");
+  };
+  ConnectAndSettle();
+  fabric_.Advance(3s);
+  EXPECT_THAT(news, Contains("over"));
+  EXPECT_THAT(news, Not(Contains("overdue")));
+  news.clear();
+  BlackHoleLossless();
+  fabric_.Advance(1500ms);
+  ASSERT_THAT(news, Contains("overdue").Times(1));
+  fabric_.Advance(5s);
+  EXPECT_THAT(news, Contains("over"));
 }
 
 TEST_F(ProberTest, AHealedPathIsOkAgainByItself) {

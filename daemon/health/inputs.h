@@ -89,7 +89,7 @@ struct ProbePath {
 };
 ProbeKind KindOf(const ProbePath& path);
 
-// In order of posting on one path.
+// In order of posting on one path. Needs to be known only of one that is not over by its deadline.
 struct ProbePosted {
   Time time{};
   ProbePath path{};

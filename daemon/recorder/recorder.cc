@@ -1,6 +1,7 @@
 #include "daemon/recorder/recorder.h"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 
 #include "daemon/health/trace/writer.h"
@@ -131,37 +132,39 @@ std::uint16_t Recorder::StatusIndex(const std::string& status) {
 }
 
 void Recorder::Add(const ProbePosted& posted) {
-  const auto path = PathIndex(posted.path);
-  if (!path) return;
-  const auto after =
-      std::upper_bound(probes_.begin(), probes_.end(), posted.time,
-                       [](Time time, const RecordedProbe& probe) { return time < probe.posted; });
-  RecordedProbe probe;
-  probe.posted = posted.time;
-  probe.path = *path;
-  probes_.insert(after, probe);
+  ProbeAt(posted.time, posted.path);
   Prune(posted.time);
 }
 
-void Recorder::Add(const ProbeResult& result) {
-  const auto path = path_index_.find(result.path);
-  if (path == path_index_.end()) return;
-  const auto first =
-      std::lower_bound(probes_.begin(), probes_.end(), result.posted,
-                       [](const RecordedProbe& probe, Time time) { return probe.posted < time; });
-  for (auto probe = first; probe != probes_.end() && probe->posted == result.posted; ++probe) {
-    if (probe->path != path->second || probe->state != RecordedProbe::State::kOutstanding) continue;
-    probe->state = RecordedProbe::State::kDone;
-    if (result.rtt_us)
-      probe->rtt_ns = Nanoseconds(*result.rtt_us);
-    else
-      probe->rtt_ns = Nanoseconds(
-          static_cast<double>(result.rtt.value_or(result.time - result.posted).count()));
-    if (result.responder_us) probe->responder_ns = Nanoseconds(*result.responder_us);
-    if (result.outcome) probe->outcome = static_cast<std::uint8_t>(*result.outcome);
-    probe->status = StatusIndex(result.status);
-    return;
+// The outstanding probe that was posted then, a new one if none is known; null: one path too many.
+RecordedProbe* Recorder::ProbeAt(Time posted, const ProbePath& of) {
+  const auto path = PathIndex(of);
+  if (!path) return nullptr;
+  // Nearly always among the newest.
+  auto at = probes_.end();
+  while (at != probes_.begin() && std::prev(at)->posted >= posted) {
+    --at;
+    const bool same = at->posted == posted && at->path == *path;
+    if (same && at->state == RecordedProbe::State::kOutstanding) return &*at;
   }
+  while (at != probes_.end() && at->posted == posted) ++at;
+  RecordedProbe probe;
+  probe.posted = posted;
+  probe.path = *path;
+  return &*probes_.insert(at, probe);
+}
+
+void Recorder::Add(const ProbeResult& result) {
+  RecordedProbe* const probe = ProbeAt(result.posted, result.path);
+  if (probe == nullptr) return;
+  probe->state = RecordedProbe::State::kDone;
+  const double took_us =
+      static_cast<double>(result.rtt.value_or(result.time - result.posted).count());
+  probe->rtt_ns = Nanoseconds(result.rtt_us.value_or(took_us));
+  if (result.responder_us) probe->responder_ns = Nanoseconds(*result.responder_us);
+  if (result.outcome) probe->outcome = static_cast<std::uint8_t>(*result.outcome);
+  probe->status = StatusIndex(result.status);
+  Prune(result.posted);
 }
 
 void Recorder::Add(const PeerSample& sample) {

@@ -65,6 +65,7 @@ class Recorder {
   void Place(health::Time time, std::string row);
   void Settle(health::Time until);
   void Close();
+  RecordedProbe* ProbeAt(health::Time posted, const health::ProbePath& of);
   std::optional<std::uint32_t> PathIndex(const health::ProbePath& path);
   std::uint16_t StatusIndex(const std::string& status);
   void Prune(health::Time now);

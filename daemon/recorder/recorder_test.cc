@@ -121,6 +121,23 @@ TEST(RecorderTest, StaysWithinItsMemoryAndForgetsTheOldestFirst) {
   EXPECT_GT(TimeOf(Lines(Probes(recording))[1]), host.now - 600s);
 }
 
+TEST(RecorderTest, AProbeIsOneRowWhetherOrNotItsPostingWasTold) {
+  Recorder recorder("h1", 3, Settings());
+  const health::ProbePath path{"h2", health::ProbeClass::kLossless, "write0", 50'000, {}};
+  for (const auto posted : {2s, 1s, 3s}) {  // answers come in any order
+    if (posted != 3s) recorder.Add(health::ProbePosted{posted, path});
+    health::ProbeResult result{.time = posted + 12us, .posted = posted};
+    result.path = path;
+    result.outcome = health::ProbeOutcome::kOk;
+    if (posted != 2s) recorder.Add(result);
+  }
+  std::vector<std::string> rows = Lines(Probes(recorder.Take()));
+  ASSERT_EQ(rows.size(), 4U);
+  EXPECT_THAT(rows[1], testing::HasSubstr(",12,ok"));
+  EXPECT_THAT(rows[2], testing::Not(testing::HasSubstr("ok"))) << "still outstanding";
+  EXPECT_THAT(rows[3], testing::HasSubstr(",12,ok"));
+}
+
 TEST(RecorderTest, SessionsAreToldAsTheyStoodWhenItBegins) {
   TestHost host(Settings(30s));
   host.Session(true, 1);

@@ -71,8 +71,7 @@ class TestHost {
 
   void Probe(health::ProbeClass traffic_class, bool never) {
     const health::ProbePath path{"h2", traffic_class, "write0", 50'000, {"mlx5_0", 1}};
-    Both(health::ProbePosted{now, path});
-    if (never) return;
+    if (never) return Both(health::ProbePosted{now, path});
     health::ProbeResult result{.time = now + std::chrono::microseconds(12), .posted = now};
     result.path = path;
     result.outcome = health::ProbeOutcome::kOk;

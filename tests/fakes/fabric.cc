@@ -32,23 +32,28 @@ void Fabric::Host::SetPort(const probes::TransportPort& port) {
 
 void Fabric::Host::StartProber(const probes::Settings& settings) {
   prober_ = std::make_unique<probes::Prober>(
-      probes::Prober::Seams{
-          .transport = *this,
-          .link = *this,
-          .now = [this] { return fabric_.now(); },
-          .loop_late = [this](TimePoint) { return loop_late; },
-          .ports_changed =
-              [this](const std::vector<probes::PeerPort>& ports) {
-                offered_ = ports;
-                for (const auto& [other, host] : fabric_.hosts_) {
-                  if (!fabric_.HasSession(name_, other)) continue;
-                  fabric_.At(fabric_.now() + kControlDelay, [this, peer = host.get()] {
-                    if (fabric_.HasSession(name_, peer->name_)) fabric_.TellPeer(*peer, *this);
-                  });
-                }
-              },
-          .due_changed = [](TimePoint) {},
-          .journal = [this](const std::string& line) { journal.push_back(line); }},
+      probes::Prober::Seams{.transport = *this,
+                            .link = *this,
+                            .now = [this] { return fabric_.now(); },
+                            .loop_late = [this](TimePoint) { return loop_late; },
+                            .ports_changed =
+                                [this](const std::vector<probes::PeerPort>& ports) {
+                                  offered_ = ports;
+                                  for (const auto& [other, host] : fabric_.hosts_) {
+                                    if (!fabric_.HasSession(name_, other)) continue;
+                                    fabric_.At(fabric_.now() + kControlDelay,
+                                               [this, peer = host.get()] {
+                                                 if (fabric_.HasSession(name_, peer->name_))
+                                                   fabric_.TellPeer(*peer, *this);
+                                               });
+                                  }
+                                },
+                            .due_changed = [](TimePoint) {},
+                            .journal = [this](const std::string& line) { journal.push_back(line); },
+                            .news =
+                                [this](const probes::ProbeNews& probe) {
+                                  if (news) news(probe);
+                                }},
       std::hash<std::string>()(name_));
   prober_->Configure(settings);
 }
