@@ -18,6 +18,10 @@ done
 found=$(bazel query "somepath(kind('cc_library rule', //probes/... + //collectors/... + //config/...), kind('cc_library rule', //daemon/... except //daemon/base/...))" 2>/dev/null)
 [[ -z $found ]] || fail "something below reaches the daemon: $found"
 
+# The localisation is values in, values out.
+found=$(bazel query "kind('cc_library rule', deps(//daemon/locate)) intersect (//daemon/... except //daemon/locate/... except //daemon/base/...)" 2>/dev/null)
+[[ -z $found ]] || fail "//daemon/locate reaches $found"
+
 # A header that one place may include.
 only() {
   local header=$1 allowed=$2 found
