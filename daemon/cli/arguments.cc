@@ -14,6 +14,10 @@ namespace {
 constexpr double kIntervalSecondsMin = 0.01;
 constexpr double kIntervalSecondsMax = 3600;
 
+// Below, a path has no probe in it; above, a fault is over before it is named.
+constexpr double kWindowSecondsMin = 1;
+constexpr double kWindowSecondsMax = 3600;
+
 // Every option of every command; which command was named decides which of them count.
 struct Options {
   ScrapeCommand scrape;
@@ -25,6 +29,7 @@ struct Options {
   std::optional<std::string> maintenance;
   ProbeCommand probe;
   TopCommand top;
+  LocateCommand locate;
   std::string op = "write0";
   std::string traffic_class = "lossless";
 };
@@ -80,6 +85,26 @@ void AddTop(CLI::App& app, Options& options) {
   AddDaemonOptions(*top, options.top.daemon);
 }
 
+void AddLocate(CLI::App& app, Options& options) {
+  CLI::App* const locate = AddCommand(
+      app, "locate", "Which host, ToR, link or path loses probes or holds them up, and how surely");
+  locate
+      ->add_option("--prometheus", options.locate.prometheus,
+                   "Judge all hosts that this Prometheus scrapes; without it only what this host's "
+                   "daemon sees")
+      ->type_name("URL");
+  locate
+      ->add_option(
+          "--window", options.locate.window_seconds,
+          "Length of a window: five are judged with --prometheus (default 60), one without "
+          "it (default 10)")
+      ->type_name("SECONDS");
+  locate->add_option("--socket", options.locate.daemon.socket, "The daemon's Unix socket")
+      ->type_name("PATH")
+      ->capture_default_str();
+  locate->add_flag("--json", options.locate.daemon.json, "Print one JSON object");
+}
+
 void Declare(CLI::App& app, Options& options) {
   app.set_version_flag("--version", VersionText(), "Print the version and exit");
   app.require_subcommand(1);
@@ -124,6 +149,7 @@ void Declare(CLI::App& app, Options& options) {
 
   AddTop(app, options);
   AddProbe(app, options);
+  AddLocate(app, options);
 }
 
 Finished UsageError(std::string_view command, std::string_view what) {
@@ -193,6 +219,19 @@ Command CheckProbe(Options& options) {
   return options.probe;
 }
 
+Command CheckLocate(const CLI::App& app, Options& options) {
+  // A variable of a script that is empty must not silently ask one host instead of all.
+  if (app.count("--prometheus") > 0 && options.locate.prometheus.empty())
+    return UsageError("locate", "the address after --prometheus is empty");
+  const double seconds = options.locate.window_seconds.value_or(kWindowSecondsMin);
+  // NaN is on neither side.
+  if (!(seconds >= kWindowSecondsMin && seconds <= kWindowSecondsMax)) {
+    return UsageError("locate", fmt::format("--window is from {} to {} seconds", kWindowSecondsMin,
+                                            kWindowSecondsMax));
+  }
+  return options.locate;
+}
+
 Command Checked(const CLI::App& app, Options& options) {
   const std::string name = Chosen(app)->get_name();
   if (name == "replay") return options.replay;
@@ -202,6 +241,7 @@ Command Checked(const CLI::App& app, Options& options) {
   if (name == "status") return CheckStatus(options);
   if (name == "top") return CheckTop(options);
   if (name == "probe") return CheckProbe(options);
+  if (name == "locate") return CheckLocate(*Chosen(app), options);
   return options.scrape;
 }
 
@@ -227,7 +267,9 @@ Command ParseArguments(int argc, const char* const* argv) {
     if (command != nullptr) return UsageError(command->get_name(), Unexpected(error));
     if (argc < 2)
       return UsageError(
-          "", "a command is missing: scrape, replay, ports, peers, findings, status, top, probe");
+          "",
+          "a command is missing: scrape, replay, ports, peers, findings, status, top, probe, "
+          "locate");
     return UsageError("", fmt::format("there is no option \"{}\" before a command", argv[1]));
   }
 }

@@ -80,6 +80,14 @@ struct TopCommand {
   bool operator==(const TopCommand&) const = default;
 };
 
+struct LocateCommand {
+  Daemon daemon = {};
+  std::string prometheus = {};                // its address; empty: this host's daemon alone
+  std::optional<double> window_seconds = {};  // none: the command's own choice
+
+  bool operator==(const LocateCommand&) const = default;
+};
+
 // What the command line comes to when there is nothing to run: help, the version, or a usage error.
 struct Finished {
   int exit_code = kExitDone;
@@ -89,8 +97,9 @@ struct Finished {
   bool operator==(const Finished&) const = default;
 };
 
-using Command = std::variant<Finished, ScrapeCommand, ReplayCommand, PortsCommand, PeersCommand,
-                             FindingsCommand, StatusCommand, ProbeCommand, TopCommand>;
+using Command =
+    std::variant<Finished, ScrapeCommand, ReplayCommand, PortsCommand, PeersCommand,
+                 FindingsCommand, StatusCommand, ProbeCommand, TopCommand, LocateCommand>;
 
 Command ParseArguments(int argc, const char* const* argv);
 

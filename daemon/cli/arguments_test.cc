@@ -47,7 +47,8 @@ TEST(ArgumentsTest, EveryOptionArrives) {
 }
 
 TEST(ArgumentsTest, HelpAndVersionAreForEveryCommand) {
-  for (const char* const name : {"scrape", "replay", "ports", "peers", "status", "probe"}) {
+  for (const char* const name :
+       {"scrape", "replay", "ports", "peers", "status", "probe", "locate"}) {
     EXPECT_EQ(Parse({name, "--version"}), Command(Finished{0, "rdmapulse 0.1.0\n", ""})) << name;
     const Command help = Parse({name, "--help"});
     EXPECT_EQ(std::get<Finished>(help).exit_code, 0) << name;
@@ -63,8 +64,7 @@ TEST(ArgumentsTest, WhatDoesNotExistIsNamed) {
   EXPECT_EQ(ErrorOf({"audit"}), "rdmapulse: there is no command \"audit\"; see rdmapulse --help");
   EXPECT_EQ(ErrorOf({}),
             "rdmapulse: a command is missing: scrape, replay, ports, peers, findings, status, top, "
-            "probe; see "
-            "rdmapulse --help");
+            "probe, locate; see rdmapulse --help");
   EXPECT_EQ(ErrorOf({"--nonsense"}),
             "rdmapulse: there is no option \"--nonsense\" before a command; see rdmapulse --help");
   EXPECT_EQ(ErrorOf({"ports", "extra"}),
@@ -73,6 +73,20 @@ TEST(ArgumentsTest, WhatDoesNotExistIsNamed) {
             "rdmapulse ports: unexpected argument: peers; see rdmapulse ports --help");
   EXPECT_EQ(ErrorOf({"probe", "h2", "--trace"}),
             "rdmapulse probe: unexpected argument: --trace; see rdmapulse probe --help");
+}
+
+TEST(ArgumentsTest, LocateTakesAnAddressAndAWindow) {
+  EXPECT_EQ(Parse({"locate"}), Command(LocateCommand{}));
+  EXPECT_EQ(Parse({"locate", "--prometheus", "http://p:9090", "--window", "30", "--json",
+                   "--socket", "/s"}),
+            Command(LocateCommand{{"/s", true}, "http://p:9090", 30}));
+  EXPECT_EQ(
+      ErrorOf({"locate", "--prometheus", ""}),
+      "rdmapulse locate: the address after --prometheus is empty; see rdmapulse locate --help");
+  for (const char* const seconds : {"0.5", "3601", "nan"}) {
+    EXPECT_EQ(ErrorOf({"locate", "--window", seconds}),
+              "rdmapulse locate: --window is from 1 to 3600 seconds; see rdmapulse locate --help");
+  }
 }
 
 TEST(ArgumentsTest, ProbeRefusesWhatItCannotSend) {

@@ -15,5 +15,6 @@ Result<int> Run(const FindingsCommand& command);
 Result<int> Run(const StatusCommand& command);
 Result<int> Run(const ProbeCommand& command);
 Result<int> Run(const TopCommand& command);
+Result<int> Run(const LocateCommand& command);
 
 }  // namespace rdmapulse::cli

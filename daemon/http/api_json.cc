@@ -165,6 +165,14 @@ json::object Path(const PathSnapshot& path) {
   return object;
 }
 
+// Of all probes since the daemon's start.
+json::object Outcomes(const ProbeSeries& series) {
+  json::object outcomes;
+  for (std::size_t i = 0; i < series.outcomes.size(); ++i)
+    outcomes[probes::Name(static_cast<probes::Outcome>(i))] = series.outcomes[i];
+  return outcomes;
+}
+
 void AddSeries(json::object& object, const ProbeSeries& series) {
   object["op"] = Text(Name(series.op));
   object["last_outcome"] = series.last_outcome ? Text(Name(*series.last_outcome)) : nullptr;
@@ -172,6 +180,7 @@ void AddSeries(json::object& object, const ProbeSeries& series) {
       series.last_status ? Text(probes::StatusName(series.last_status->code)) : nullptr;
   object["p50_seconds"] = SecondsOf(series.rtt.Quantile(0.5));
   object["p99_seconds"] = SecondsOf(series.rtt.Quantile(0.99));
+  object["outcomes"] = Outcomes(series);
   object["overdue"] = series.overdue;
   object["oldest_outstanding_seconds"] = SecondsOf(series.oldest_outstanding);
 }
@@ -180,7 +189,7 @@ void AddPath(json::array& paths, const PathSnapshot& path) {
   json::object shared = Path(path);
   if (path.series.empty()) {
     for (const char* name : {"op", "last_outcome", "last_status", "p50_seconds", "p99_seconds",
-                             "overdue", "oldest_outstanding_seconds"}) {
+                             "outcomes", "overdue", "oldest_outstanding_seconds"}) {
       shared[name] = nullptr;
     }
     paths.push_back(std::move(shared));

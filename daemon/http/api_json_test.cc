@@ -106,16 +106,19 @@ TEST(ApiJsonTest, PeersOfTheExampleHostWithAnEntryForEachPathAndOp) {
       {"device": "rxe0", "port": 1, "peer_device": "rxe0", "peer_port": 1, "class": "lossless",
        "sport": 51234, "qp_state": "rts", "problem": null, "rebuilds": 1, "op": "write0",
        "last_outcome": "failed", "last_status": "transport retry exceeded",
-       "p50_seconds": 1.1904E-5, "p99_seconds": 2.015232E-3, "overdue": false,
+       "p50_seconds": 1.1904E-5, "p99_seconds": 2.015232E-3, "outcomes": {"ok": 3, "late_blocked": 1, "late_retx": 0,
+       "late_self": 0, "failed": 1, "aborted": 0}, "overdue": false,
        "oldest_outstanding_seconds": null},
       {"device": "rxe0", "port": 1, "peer_device": "rxe0", "peer_port": 1, "class": "lossless",
        "sport": 51234, "qp_state": "rts", "problem": null, "rebuilds": 1, "op": "read",
        "last_outcome": null, "last_status": null, "p50_seconds": null, "p99_seconds": null,
-       "overdue": true, "oldest_outstanding_seconds": 1.5},
+       "outcomes": {"ok": 0, "late_blocked": 0, "late_retx": 0, "late_self": 0, "failed": 0,
+       "aborted": 0}, "overdue": true, "oldest_outstanding_seconds": 1.5},
       {"device": "rxe0", "port": 1, "peer_device": "rxe0", "peer_port": 1, "class": "control",
        "sport": null, "qp_state": "backoff", "problem": "h2 refused: out of QPs", "rebuilds": 0,
        "op": "write0", "last_outcome": null, "last_status": null, "p50_seconds": null,
-       "p99_seconds": null, "overdue": false, "oldest_outstanding_seconds": null}]},
+       "p99_seconds": null, "outcomes": {"ok": 0, "late_blocked": 0, "late_retx": 0, "late_self": 0, "failed": 0,
+       "aborted": 0}, "overdue": false, "oldest_outstanding_seconds": null}]},
     {"peer": "h3", "address": "192.0.2.3:9937", "labels": {}, "up": false,
      "problem": "connecting to 192.0.2.3:9937: Connection refused", "epoch": null,
      "tcp_rtt_seconds": null, "paths": []}]})");
@@ -135,7 +138,7 @@ TEST(ApiJsonTest, APathThatSendsNothingYetIsThereWithoutAnOp) {
       {"device": "a", "port": 1, "peer_device": "b", "peer_port": 2, "class": "lossless",
        "sport": null, "qp_state": "connecting", "problem": null, "rebuilds": 0, "op": null,
        "last_outcome": null, "last_status": null, "p50_seconds": null, "p99_seconds": null,
-       "overdue": null, "oldest_outstanding_seconds": null}]}]})");
+       "outcomes": null, "overdue": null, "oldest_outstanding_seconds": null}]}]})");
 }
 
 TEST(ApiJsonTest, BytesThatAreNoUtf8DoNotBreakTheDocument) {
