@@ -8,7 +8,7 @@ namespace rdmapulse::locate {
 namespace {
 
 // Under the sanitizers each costs a second.
-constexpr std::size_t kTrials = 5;
+constexpr std::size_t kTrials = 4;
 constexpr std::uint64_t kSeed = 1;
 
 Score Played(Kind kind, double loss, std::size_t faults, const ClosSettings& fabric = {}) {

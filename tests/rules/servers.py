@@ -33,7 +33,7 @@ def get(url, timeout=10):
         return json.load(answer)
 
 
-class _Server:
+class Server:
     def __init__(self, handler):
         self.http = ThreadingHTTPServer(("127.0.0.1", 0), handler)
         self.http.daemon_threads = True
@@ -50,7 +50,7 @@ class _Server:
         self.http.server_close()
 
 
-class MetricsServer(_Server):
+class MetricsServer(Server):
     """`page(path)` returns the exposition as bytes; None hangs, as a host does whose kernel is stuck."""
 
     def __init__(self, page):
@@ -75,7 +75,7 @@ class MetricsServer(_Server):
         super().__init__(Handler)
 
 
-class Receiver(_Server):
+class Receiver(Server):
     """Keeps what Alertmanager sends: (path, labels of each alert in the notification)."""
 
     def __init__(self):
