@@ -21,7 +21,7 @@ using health::ProbeResult;
 using health::Time;
 
 constexpr Time kReorder = 2s;
-constexpr std::size_t kMemberBytes = 64 * 1024;
+constexpr std::size_t kMemberBytes = std::size_t{64} * 1024;
 // A member holds no more time than this, so that the window ends where it should.
 constexpr Time kMemberTime = 10s;
 // As many as the detectors remember; work-completion statuses are two dozen.
