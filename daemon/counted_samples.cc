@@ -27,6 +27,30 @@ std::vector<health::PortSample> StateSamples(const std::vector<DeviceInfo>& devi
   return samples;
 }
 
+std::vector<health::PortSample> DeviceSamples::Take(const std::vector<DeviceInfo>& devices,
+                                                    health::Time now) {
+  for (const DeviceInfo& device : devices) {
+    for (const PortInfo& port : device.ports) ports_[device.name].insert(port.port);
+  }
+  std::vector<health::PortSample> samples;
+  std::erase_if(ports_, [&devices, &samples, now](const auto& known) {
+    const bool listed = std::any_of(devices.begin(), devices.end(), [&known](const auto& device) {
+      return device.name == known.first;
+    });
+    if (listed) return false;
+    for (const std::uint32_t port : known.second) {
+      health::PortSample sample;
+      sample.time = now;
+      sample.port = {known.first, port};
+      sample.device_present = false;
+      samples.push_back(std::move(sample));
+    }
+    return true;
+  });
+  for (auto& sample : StateSamples(devices, now)) samples.push_back(std::move(sample));
+  return samples;
+}
+
 std::vector<health::PortSample> CountedSamples::Take(const collectors::CountedHost& counted,
                                                      const std::vector<DeviceInfo>& devices) {
   std::vector<health::PortSample> taken;

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -22,6 +23,17 @@ namespace rdmapulse {
 // What discovery knows of every port.
 std::vector<health::PortSample> StateSamples(const std::vector<DeviceInfo>& devices,
                                              health::Time now);
+
+// The same from one discovery to the next: of a device that is no longer listed, every port that
+// it ever had is said to be gone, once.
+class DeviceSamples {
+ public:
+  std::vector<health::PortSample> Take(const std::vector<DeviceInfo>& devices, health::Time now);
+
+ private:
+  // Of every device that is listed, all that it ever had: they go one by one before it does.
+  std::map<std::string, std::set<std::uint32_t>> ports_;
+};
 
 class CountedSamples {
  public:

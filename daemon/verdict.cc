@@ -47,29 +47,8 @@ Verdict::Verdict(About about, const config::HealthSettings& settings,
       findings_(std::make_shared<const std::vector<health::Finding>>()) {}
 
 void Verdict::OnDevices(const std::vector<DeviceInfo>& devices, TimePoint now) {
-  for (const DeviceInfo& device : devices) {
-    for (const PortInfo& port : device.ports) ports_[device.name].insert(port.port);
-  }
-  std::erase_if(ports_, [this, &devices, now](const auto& known) {
-    const bool listed = std::any_of(devices.begin(), devices.end(), [&known](const auto& device) {
-      return device.name == known.first;
-    });
-    if (!listed) TellLost(known.first, known.second, now);
-    return !listed;
-  });
   devices_ = devices;
-  for (const health::PortSample& sample : StateSamples(devices, At(now))) Tell(sample);
-}
-
-void Verdict::TellLost(const std::string& device, const std::set<std::uint32_t>& ports,
-                       TimePoint now) {
-  for (const std::uint32_t port : ports) {
-    health::PortSample sample;
-    sample.time = At(now);
-    sample.port = {device, port};
-    sample.device_present = false;
-    Tell(sample);
-  }
+  for (const auto& sample : device_samples_.Take(devices, At(now))) Tell(sample);
 }
 
 void Verdict::OnCounted(const collectors::CountedHost& counted) {

@@ -73,7 +73,6 @@ class Verdict {
     engine_.Add(input);
     recorder_.Add(input);
   }
-  void TellLost(const std::string& device, const std::set<std::uint32_t>& ports, TimePoint now);
   bool IsNews(const health::Finding& finding);
   void AddPauses(const health::PortSample& sample);
 
@@ -81,13 +80,12 @@ class Verdict {
   const Handlers handlers_;
   health::Engine engine_;
   recorder::Recorder recorder_;
+  DeviceSamples device_samples_;
   CountedSamples counted_;
   PausePeaks pause_peaks_;
   FindingSeries series_;
   std::map<std::string, Session> sessions_;
   std::vector<DeviceInfo> devices_;
-  // Of every device that is listed, all that it ever had: they go one by one before it does.
-  std::map<std::string, std::set<std::uint32_t>> ports_;
   std::set<std::string> begun_;  // ids of findings that the journal knows of
   std::shared_ptr<const std::vector<health::Finding>> findings_;
 };

@@ -4,8 +4,6 @@
 #include <iterator>
 #include <limits>
 
-#include "daemon/health/trace/writer.h"
-
 namespace rdmapulse::recorder {
 namespace {
 
@@ -20,7 +18,6 @@ using health::ProbePosted;
 using health::ProbeResult;
 using health::Time;
 
-constexpr Time kReorder = 2s;
 constexpr std::size_t kMemberBytes = std::size_t{64} * 1024;
 // A member holds no more time than this, so that the window ends where it should.
 constexpr Time kMemberTime = 10s;
@@ -44,62 +41,22 @@ std::int64_t Nanoseconds(double microseconds) {
 
 Recorder::Recorder(std::string host, std::uint32_t lossless_priority,
                    const config::Recorder& settings)
-    : host_(std::move(host)), lossless_priority_(lossless_priority), settings_(settings) {
+    : host_(std::move(host)), settings_(settings), rows_(host_, lossless_priority) {
   StatusIndex("");
 }
 
 void Recorder::Add(const PortSample& sample) {
-  Gauges& gauges = gauges_[sample.port];
-  Carry(sample.up, gauges.up);
-  Carry(sample.rate_bytes_per_second, gauges.rate_bytes_per_second);
-  Carry(sample.mtu_bytes, gauges.mtu_bytes);
-  Carry(sample.device_present, gauges.device_present);
-  Carry(sample.config_findings, gauges.config_findings);
-  health::trace::HostRow row{.host = host_, .port = sample, .self = self_};
-  row.port.priority = sample.priority.value_or(lossless_priority_);
-  row.port.up = gauges.up;
-  row.port.rate_bytes_per_second = gauges.rate_bytes_per_second;
-  row.port.mtu_bytes = gauges.mtu_bytes;
-  row.port.device_present = gauges.device_present;
-  row.port.config_findings = gauges.config_findings;
-  self_.loop_late.reset();  // said once
-  std::string text;
-  health::trace::Append(row, text);
-  Place(sample.time, std::move(text));
+  rows_.Add(sample);
+  for (const health::trace::OrderedRows::Row& row : rows_.TakeSettled()) {
+    if (open_.gz.empty()) open_.first = row.time;
+    open_.last = row.time;
+    open_.gz += row.text;
+    if (open_.gz.size() >= kMemberBytes || open_.last - open_.first >= kMemberTime) Close();
+  }
   Prune(sample.time);
 }
 
-void Recorder::Add(const HostSample& sample) {
-  Carry(sample.epoch, self_.epoch);
-  Carry(sample.maintenance, self_.maintenance);
-  if (sample.loop_late) {
-    self_.loop_late = std::max(self_.loop_late.value_or(Time(0)), *sample.loop_late);
-  }
-}
-
-void Recorder::Place(Time time, std::string row) {
-  if (time < settled_) {
-    ++late_;
-    return;
-  }
-  const auto after = std::upper_bound(unsettled_.begin(), unsettled_.end(), time,
-                                      [](Time t, const auto& other) { return t < other.first; });
-  unsettled_bytes_ += row.size();
-  unsettled_.emplace(after, time, std::move(row));
-  Settle(unsettled_.back().first - kReorder);
-}
-
-void Recorder::Settle(Time until) {
-  while (!unsettled_.empty() && unsettled_.front().first <= until) {
-    auto& [time, row] = unsettled_.front();
-    if (open_.gz.empty()) open_.first = time;
-    open_.last = settled_ = time;
-    open_.gz += row;
-    unsettled_bytes_ -= row.size();
-    unsettled_.pop_front();
-    if (open_.gz.size() >= kMemberBytes || open_.last - open_.first >= kMemberTime) Close();
-  }
-}
+void Recorder::Add(const HostSample& sample) { rows_.Add(sample); }
 
 void Recorder::Close() {
   Result<std::string> gz = Gzip(open_.gz);
@@ -176,7 +133,7 @@ void Recorder::Add(const PeerSample& sample) {
 }
 
 std::size_t Recorder::bytes() const {
-  return member_bytes_ + open_.gz.size() + unsettled_bytes_ +
+  return member_bytes_ + open_.gz.size() + rows_.held_bytes() +
          probes_.size() * sizeof(RecordedProbe) + peers_.size() * sizeof(PeerSample);
 }
 
@@ -229,7 +186,7 @@ Recording Recorder::Take() const {
   recording.rows_gz.reserve(members_.size());
   for (const Member& member : members_) recording.rows_gz.push_back(member.gz);
   recording.rows = open_.gz;
-  for (const auto& [time, row] : unsettled_) recording.rows += row;
+  for (const auto& row : rows_.held()) recording.rows += row.text;
   recording.probes.assign(probes_.begin(), probes_.end());
   recording.paths = paths_;
   recording.statuses = statuses_;

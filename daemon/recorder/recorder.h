@@ -21,6 +21,7 @@
 #include "config/config.h"
 #include "daemon/health/finding.h"
 #include "daemon/health/inputs.h"
+#include "daemon/health/trace/ordered_rows.h"
 #include "daemon/recorder/recording.h"
 
 namespace rdmapulse::recorder {
@@ -45,7 +46,7 @@ class Recorder {
 
   std::size_t bytes() const;  // of memory, without what a port or a path needs once
   // Samples that came more than two seconds after younger ones, and could not be put in order.
-  std::uint64_t late() const { return late_; }
+  std::uint64_t late() const { return rows_.late(); }
 
  private:
   struct Member {
@@ -53,17 +54,6 @@ class Recorder {
     health::Time last{};
     std::string gz;
   };
-  // What a gauge said last: absent ones stay what they were.
-  struct Gauges {
-    std::optional<bool> up;
-    std::optional<double> rate_bytes_per_second;
-    std::optional<double> mtu_bytes;
-    std::optional<bool> device_present;
-    std::optional<std::vector<std::string>> config_findings;
-  };
-
-  void Place(health::Time time, std::string row);
-  void Settle(health::Time until);
   void Close();
   RecordedProbe* ProbeAt(health::Time posted, const health::ProbePath& of);
   std::optional<std::uint32_t> PathIndex(const health::ProbePath& path);
@@ -73,15 +63,9 @@ class Recorder {
   health::Time Oldest() const;
 
   const std::string host_;
-  const std::uint32_t lossless_priority_;
   const config::Recorder settings_;
 
-  std::map<health::PortName, Gauges> gauges_;
-  health::HostSample self_;
-  // Ports are read by threads of their own and come a little out of order.
-  std::deque<std::pair<health::Time, std::string>> unsettled_;
-  std::size_t unsettled_bytes_ = 0;
-  health::Time settled_ = health::kNever;
+  health::trace::OrderedRows rows_;
   Member open_;  // plain text until it is closed
   std::deque<Member> members_;
   std::size_t member_bytes_ = 0;
@@ -96,7 +80,6 @@ class Recorder {
 
   health::Time newest_ = health::kNever;
   health::Time wanted_ = health::kNever;
-  std::uint64_t late_ = 0;
 };
 
 }  // namespace rdmapulse::recorder
