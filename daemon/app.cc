@@ -95,6 +95,9 @@ App::App(config::Config config, std::string config_path)
                          .ignored = [](const PortId&) { return false; },
                          .journal = Journal}),
       control_(loop_, PeersOptions(config_, epoch_), peer_events_),
+      asked_probes_(
+          loop_, prober_, [this](const std::string& peer) { return IsPeer(peer); },
+          [this](bool on) { maintenance_ = on; }),
       prober_({.transport = transport_,
                .link = control_,
                .now = Clock::now,
@@ -105,7 +108,11 @@ App::App(config::Config config, std::string config_path)
                    },
                .due_changed = [this](TimePoint due) { ArmProber(due); },
                .journal = Journal,
-               .news = [this](const auto& news) { verdict_.OnProbe(news, Clock::now()); }},
+               .news =
+                   [this](const auto& news) {
+                     verdict_.OnProbe(news, Clock::now());
+                     asked_probes_.OnScheduled(news);
+                   }},
               epoch_),
       collection_(loop_, config_.sysfs_root,
                   {.discovered = [this](const auto& devices) { OnDevices(devices); },
@@ -119,9 +126,6 @@ App::App(config::Config config, std::string config_path)
                        },
                    .journal = Journal}),
       counters_(LoadCatalogue(config_.collect.catalogue).catalogue),
-      asked_probes_(
-          loop_, prober_, [this](const std::string& peer) { return IsPeer(peer); },
-          [this](bool on) { maintenance_ = on; }),
       service_(
           loop_, [this] { Reload(); }, [this] { loop_.stop(); }) {
   peer_events_.Bind(prober_);

@@ -89,11 +89,11 @@ class App {
   verbs::VerbsTransport transport_;
   ForwardedPeerEvents peer_events_;
   peers::ControlPlane control_;
+  AskedProbes asked_probes_;  // hears of the probes that the prober's end aborts
   probes::Prober prober_;
   CollectionLoop collection_;
   collectors::CounterBook counters_;
   collectors::SeriesUse said_series_;
-  AskedProbes asked_probes_;
   Service service_;
   std::unique_ptr<http::Server> http_;
   std::optional<bool> maintenance_;  // said on the socket: holds until the file says another

@@ -9,12 +9,17 @@ namespace rdmapulse {
 namespace {
 
 constexpr std::size_t kSeriesMax = 32;
+constexpr std::size_t kWatchersMax = 4;
 
-std::uint64_t UnixMicroseconds(TimePoint time) {
-  const auto ago = Clock::now() - time;
-  const auto unix_time = std::chrono::system_clock::now().time_since_epoch() - ago;
-  return static_cast<std::uint64_t>(
-      std::chrono::duration_cast<std::chrono::microseconds>(unix_time).count());
+std::chrono::microseconds UnixMinusMonotonic() {
+  return std::chrono::duration_cast<std::chrono::microseconds>(
+      std::chrono::system_clock::now().time_since_epoch() - Clock::now().time_since_epoch());
+}
+
+std::uint64_t UnixMicroseconds(TimePoint time, std::chrono::microseconds unix_minus_monotonic) {
+  const auto since_boot =
+      std::chrono::duration_cast<std::chrono::microseconds>(time.time_since_epoch());
+  return static_cast<std::uint64_t>((since_boot + unix_minus_monotonic).count());
 }
 
 }  // namespace
@@ -36,15 +41,54 @@ std::uint64_t AskedProbes::StartProbe(const http::ProbeRequest& request,
   return id;
 }
 
+std::uint64_t AskedProbes::WatchProbes(std::function<void(const http::ProbeEvent&)> handler) {
+  const std::uint64_t id = ++last_id_;
+  boost::asio::post(loop_, [this, id, handler = std::move(handler)]() mutable {
+    if (watchers_.size() >= kWatchersMax) {
+      handler(http::ProbeDone{"too many watch the probes already"});
+    } else {
+      watchers_.emplace(id, Watcher{std::move(handler), UnixMinusMonotonic()});
+    }
+  });
+  return id;
+}
+
 void AskedProbes::CancelProbe(std::uint64_t id) {
-  boost::asio::post(loop_, [this, id] { series_.erase(id); });
+  boost::asio::post(loop_, [this, id] {
+    series_.erase(id);
+    watchers_.erase(id);
+  });
 }
 
 void AskedProbes::SetMaintenance(bool on) {
   boost::asio::post(loop_, [this, on] { set_maintenance_(on); });
 }
 
-void AskedProbes::Stop() { series_.clear(); }
+void AskedProbes::Stop() {
+  series_.clear();
+  watchers_.clear();
+}
+
+void AskedProbes::OnScheduled(const probes::ProbeNews& news) {
+  if (watchers_.empty()) return;
+  http::ProbeSeen seen{.peer = news.key.peer,
+                       .device = news.key.local.device,
+                       .port = news.key.local.port,
+                       .op = news.op,
+                       .traffic_class = news.key.traffic_class,
+                       .sport = news.sport};
+  if (news.end) {
+    seen.over = true;
+    seen.outcome = news.end->outcome;
+    seen.rtt = news.end->rtt;
+    seen.status = news.end->status;
+  }
+  for (const auto& [id, watcher] : watchers_) {
+    if (news.end) seen.learned_us = UnixMicroseconds(Clock::now(), watcher.unix_minus_monotonic);
+    seen.time_us = UnixMicroseconds(news.posted, watcher.unix_minus_monotonic);
+    watcher.handler(seen);
+  }
+}
 
 void AskedProbes::Begin(std::uint64_t id, const http::ProbeRequest& request,
                         std::function<void(const http::ProbeEvent&)> handler) {
@@ -80,13 +124,14 @@ void AskedProbes::AfterProbe(std::uint64_t id, const probes::AskedProbe& asked) 
   if (found == series_.end()) return;
   Series& series = found->second;
   const TimePoint now = Clock::now();
-  series.handler(http::ProbeReply{.seq = series.sent,
-                                  .time_us = UnixMicroseconds(asked.posted.value_or(now)),
-                                  .outcome = asked.outcome,
-                                  .status = asked.status,
-                                  .rtt = asked.rtt,
-                                  .sport = asked.sport,
-                                  .note = asked.note});
+  series.handler(http::ProbeReply{
+      .seq = series.sent,
+      .time_us = UnixMicroseconds(asked.posted.value_or(now), UnixMinusMonotonic()),
+      .outcome = asked.outcome,
+      .status = asked.status,
+      .rtt = asked.rtt,
+      .sport = asked.sport,
+      .note = asked.note});
   if (series.request.count != 0 && series.sent >= series.request.count) {
     series.handler(http::ProbeDone{});
     series_.erase(found);

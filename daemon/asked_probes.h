@@ -1,10 +1,12 @@
-// `rdmapulse probe`: series of probes that clients of the socket ask for. The methods of
+// `rdmapulse probe` and `record`: series of probes that clients of the socket ask for, and the
+// scheduled probes for those who want to see them. The methods of
 // http::Commands are called on the HTTP thread and post to the loop; all else is on the loop.
 #pragma once
 
 #include <atomic>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -24,8 +26,12 @@ class AskedProbes : public http::Commands {
 
   std::uint64_t StartProbe(const http::ProbeRequest& request,
                            std::function<void(const http::ProbeEvent&)> handler) override;
+  std::uint64_t WatchProbes(std::function<void(const http::ProbeEvent&)> handler) override;
   void CancelProbe(std::uint64_t id) override;
   void SetMaintenance(bool on) override;
+
+  // A scheduled probe has gone out or is over.
+  void OnScheduled(const probes::ProbeNews& news);
 
   void Stop();
 
@@ -36,6 +42,12 @@ class AskedProbes : public http::Commands {
     boost::asio::steady_timer timer;
     std::uint32_t sent = 0;
     TimePoint next;
+  };
+
+  struct Watcher {
+    std::function<void(const http::ProbeEvent&)> handler;
+    // One for all its probes: the time of the posting tells which probe is over.
+    std::chrono::microseconds unix_minus_monotonic;
   };
 
   void Begin(std::uint64_t id, const http::ProbeRequest& request,
@@ -49,6 +61,7 @@ class AskedProbes : public http::Commands {
   std::function<void(bool)> set_maintenance_;
   std::atomic<std::uint64_t> last_id_ = 0;  // the only thing the two threads share
   std::map<std::uint64_t, Series> series_;
+  std::map<std::uint64_t, Watcher> watchers_;
 };
 
 }  // namespace rdmapulse

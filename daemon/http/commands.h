@@ -33,11 +33,27 @@ struct ProbeReply {
   std::string note;         // why nothing was sent: "no QP: …"; empty otherwise
 };
 
+// A scheduled probe: once when it goes out, again when it is over.
+struct ProbeSeen {
+  std::uint64_t time_us = 0;  // Unix time of the posting; with the path it tells which probe
+  std::string peer{};
+  std::string device{};  // ours
+  std::uint32_t port = 0;
+  probes::Op op = probes::Op::kWrite0;
+  probes::Class traffic_class = probes::Class::kLossless;
+  std::uint16_t sport = 0;                   // 0: unknown
+  bool over = false;                         // the rest is known then
+  std::uint64_t learned_us = 0;              // Unix time when we knew
+  std::optional<probes::Outcome> outcome{};  // none: it came back late, why is not known yet
+  std::optional<Duration> rtt{};             // none: it did not come back
+  probes::Status status{};
+};
+
 struct ProbeDone {
   std::string error;  // why it could not go on: "no peer h9 is configured; …"; empty: all were sent
 };
 
-using ProbeEvent = std::variant<ProbeReply, ProbeDone>;
+using ProbeEvent = std::variant<ProbeReply, ProbeSeen, ProbeDone>;
 
 class Commands {
  public:
@@ -45,6 +61,8 @@ class Commands {
   // Events end with one ProbeDone, unless cancelled. Returns the id for Cancel.
   virtual std::uint64_t StartProbe(const ProbeRequest& request,
                                    std::function<void(const ProbeEvent&)> handler) = 0;
+  // `rdmapulse record`: every scheduled probe from now on, until cancelled. Likewise.
+  virtual std::uint64_t WatchProbes(std::function<void(const ProbeEvent&)> handler) = 0;
   virtual void CancelProbe(std::uint64_t id) = 0;
   virtual void SetMaintenance(bool on) = 0;
 };

@@ -8,6 +8,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "daemon/http/commands.h"
@@ -27,6 +28,9 @@ class FakeCommands : public Commands {
     series_.push_back({request, std::move(handler)});
     changed_.notify_all();
     return series_.size();
+  }
+  std::uint64_t WatchProbes(std::function<void(const ProbeEvent&)> handler) override {
+    return StartProbe({}, std::move(handler));
   }
   void CancelProbe(std::uint64_t id) override {
     const std::lock_guard lock(mutex_);

@@ -39,6 +39,25 @@ std::string ProbeLine(const ProbeReply& reply) {
   return json::serialize(object) + '\n';
 }
 
+std::string SeenLine(const ProbeSeen& seen) {
+  json::object object;
+  object["time_us"] = seen.time_us;
+  object["peer"] = CleanUtf8(seen.peer);
+  object["device"] = CleanUtf8(seen.device);
+  object["port"] = seen.port;
+  object["op"] = std::string(probes::Name(seen.op));
+  object["class"] = std::string(probes::Name(seen.traffic_class));
+  object["sport"] = seen.sport == 0 ? json::value(nullptr) : json::value(seen.sport);
+  if (seen.over) {
+    object["outcome"] =
+        seen.outcome ? json::value(std::string(Name(*seen.outcome))) : json::value(nullptr);
+    object["status"] = std::string(probes::StatusName(seen.status.code));
+    object["rtt_seconds"] = SecondsOf(seen.rtt);
+    object["learned_us"] = seen.learned_us;
+  }
+  return json::serialize(object) + '\n';
+}
+
 std::string ErrorLine(std::string_view error) {
   json::object object;
   object["error"] = CleanUtf8(error);

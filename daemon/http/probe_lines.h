@@ -1,4 +1,5 @@
-// A series of probes as the lines of `probe --json` (design.md 5.1). Pure. Every line ends in '\n'.
+// Probes as lines of JSON: a series as `probe --json` prints it (design.md 5.1), and the scheduled
+// ones. Pure. Every line ends in '\n'.
 #pragma once
 
 #include <cstdint>
@@ -13,6 +14,10 @@
 namespace rdmapulse::http {
 
 std::string ProbeLine(const ProbeReply& reply);
+
+// {"time_us","peer","device","port","op","class","sport"}, and once it is over also
+// {"outcome","status","rtt_seconds","learned_us"}; null: not known.
+std::string SeenLine(const ProbeSeen& seen);
 
 // {"error": "…"}: the line that ends a series that could not go on.
 std::string ErrorLine(std::string_view error);

@@ -34,6 +34,7 @@ constexpr std::array kPlaces = {
     Place{"/api/v1/peers", Page::kPeers, Audience::kApi},
     Place{"/api/v1/findings", Page::kFindings, Audience::kApi},
     Place{"/api/v1/probe", Page::kProbe, Audience::kUnixSocket},
+    Place{"/api/v1/probe/scheduled", Page::kScheduled, Audience::kUnixSocket},
     Place{"/api/v1/maintenance", Page::kMaintenance, Audience::kUnixSocket},
 };
 
@@ -48,7 +49,8 @@ constexpr std::string_view kIndex =
     "/api/v1/peers     its peers and the paths to them\n"
     "/api/v1/findings  what is wrong, with evidence\n"
     "\n"
-    "On the Unix socket also: POST /api/v1/probe, POST /api/v1/maintenance\n";
+    "On the Unix socket also: POST /api/v1/probe, POST /api/v1/probe/scheduled,\n"
+    "POST /api/v1/maintenance\n";
 
 bool IsRead(std::string_view method) { return method == "GET" || method == "HEAD"; }
 
@@ -113,6 +115,7 @@ Reply ReadPage(Page page, const Snapshot& snapshot, TimePoint now) {
     case Page::kFindings: return Body(kJsonType, FindingsJson(snapshot));
     case Page::kMetrics:
     case Page::kProbe:
+    case Page::kScheduled:
     case Page::kMaintenance: break;
   }
   return Sentence(500, "this page is not read from the snapshot");

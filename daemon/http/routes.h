@@ -30,6 +30,7 @@ enum class Page {
   kPeers,
   kFindings,
   kProbe,        // a command; Unix socket only
+  kScheduled,    // likewise: the scheduled probes as they go
   kMaintenance,  // likewise
 };
 

@@ -49,7 +49,7 @@ TEST(RoutesTest, IndexAndApiAnswerOnlyWhoIsAllowed) {
 }
 
 TEST(RoutesTest, CommandsAreTakenOnTheUnixSocketOnly) {
-  for (const char* path : {"/api/v1/probe", "/api/v1/maintenance"}) {
+  for (const char* path : {"/api/v1/probe", "/api/v1/probe/scheduled", "/api/v1/maintenance"}) {
     EXPECT_EQ(StatusOf(FromSocket("POST", path)), 200U) << path;
     for (const char* method : {"GET", "POST", "HEAD"}) {
       EXPECT_EQ(StatusOf(FromLoopback(method, path)), 403U) << method << path;
@@ -94,8 +94,9 @@ TEST(RoutesTest, TheQueryIsWhatFollowsTheFirstQuestionMark) {
 
 TEST(RoutesTest, EveryPageOfTheIndexIsThere) {
   const std::string index = *ReadPage(Page::kIndex, Snapshot{}, kNow).body;
-  for (const char* path : {"/metrics", "/healthz", "/readyz", "/api/v1/status", "/api/v1/ports",
-                           "/api/v1/peers", "/api/v1/probe", "/api/v1/maintenance"}) {
+  for (const char* path :
+       {"/metrics", "/healthz", "/readyz", "/api/v1/status", "/api/v1/ports", "/api/v1/peers",
+        "/api/v1/probe", "/api/v1/probe/scheduled", "/api/v1/maintenance"}) {
     EXPECT_NE(index.find(path), std::string::npos) << path;
   }
 }

@@ -5,7 +5,9 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
+#include <cstdint>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -71,6 +73,12 @@ asio::awaitable<bool> StreamEvents(Connection& connection, ProbeFeed& feed,
       if (!sent) co_return false;
       continue;
     }
+    if (const auto* seen = std::get_if<ProbeSeen>(&*event)) {
+      const std::string chunk = Chunk(SeenLine(*seen));
+      const bool sent = co_await connection.Write(chunk);
+      if (!sent) co_return false;
+      continue;
+    }
     const std::string& why = std::get<ProbeDone>(*event).error;
     const std::string chunk = Chunk(why.empty() ? summary.Line() : ErrorLine(why));
     co_await connection.Write(chunk, kLastChunk);
@@ -78,10 +86,11 @@ asio::awaitable<bool> StreamEvents(Connection& connection, ProbeFeed& feed,
   }
 }
 
-}  // namespace
+using Handler = std::function<void(const ProbeEvent&)>;
+// Has the loop begin, and returns the id for Cancel.
+using Begin = std::function<std::uint64_t(Handler)>;
 
-asio::awaitable<void> StreamSeries(Connection& connection, Commands& commands,
-                                   const ProbeRequest& request) {
+asio::awaitable<void> Stream(Connection& connection, Commands& commands, const Begin& start) {
   const Reply reply = {.status = 200, .type = kJsonLinesType};
   const std::string header = ResponseHeader(reply, std::nullopt, false);
   const bool begun = co_await connection.Write(header);
@@ -101,14 +110,30 @@ asio::awaitable<void> StreamSeries(Connection& connection, Commands& commands,
   });
   {
     SeriesGuard guard(commands, feed);
-    guard.Started(
-        commands.StartProbe(request, [feed](const ProbeEvent& event) { feed->Push(event); }));
+    guard.Started(start([feed](const ProbeEvent& event) { feed->Push(event); }));
     const bool ended = co_await StreamEvents(connection, *feed, *bell, *gone);
     if (ended) guard.Ended();
   }
   // The watch uses the connection, so it must end first.
   connection.Close();
   while (!*gone) co_await bell->async_wait(kAwait);
+}
+
+}  // namespace
+
+asio::awaitable<void> StreamSeries(Connection& connection, Commands& commands,
+                                   const ProbeRequest& request) {
+  const Begin start = [&commands, &request](Handler handler) {
+    return commands.StartProbe(request, std::move(handler));
+  };
+  co_await Stream(connection, commands, start);
+}
+
+asio::awaitable<void> StreamScheduled(Connection& connection, Commands& commands) {
+  const Begin start = [&commands](Handler handler) {
+    return commands.WatchProbes(std::move(handler));
+  };
+  co_await Stream(connection, commands, start);
 }
 
 }  // namespace rdmapulse::http

@@ -12,4 +12,7 @@ namespace rdmapulse::http {
 boost::asio::awaitable<void> StreamSeries(Connection& connection, Commands& commands,
                                           const ProbeRequest& request);
 
+// The scheduled probes of all paths, likewise: a line when one goes out and one when it is over.
+boost::asio::awaitable<void> StreamScheduled(Connection& connection, Commands& commands);
+
 }  // namespace rdmapulse::http

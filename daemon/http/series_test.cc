@@ -153,5 +153,39 @@ TEST_F(SeriesTest, ABadRequestStartsNothing) {
   EXPECT_EQ(series_.request.peer, "only") << "the first series that was started";
 }
 
+TEST_F(SeriesTest, ScheduledProbesAreALineWhenTheyGoOutAndOneWhenTheyAreOver) {
+  TestClient client = Begin("/api/v1/probe/scheduled");
+  ProbeSeen seen;
+  seen.time_us = 7;
+  seen.peer = "h2";
+  seen.device = "mlx5_0";
+  seen.port = 1;
+  seen.op = probes::Op::kRead;
+  seen.traffic_class = probes::Class::kControl;
+  series_.handler(seen);
+  seen.over = true;
+  seen.sport = 50000;
+  seen.outcome = Outcome::kLateRetx;
+  seen.rtt = 20us;
+  seen.learned_us = 28;
+  series_.handler(seen);
+  series_.handler(ProbeDone{"too many watch the probes already"});
+  EXPECT_EQ(
+      Unchunked(BodyOf(client.ReadToEnd())),
+      "{\"time_us\":7,\"peer\":\"h2\",\"device\":\"mlx5_0\",\"port\":1,\"op\":\"read\","
+      "\"class\":\"control\",\"sport\":null}\n"
+      "{\"time_us\":7,\"peer\":\"h2\",\"device\":\"mlx5_0\",\"port\":1,\"op\":\"read\","
+      "\"class\":\"control\",\"sport\":50000,\"outcome\":\"late_retx\",\"status\":\"success\","
+      "\"rtt_seconds\":2E-5,\"learned_us\":28}\n"
+      "{\"error\":\"too many watch the probes already\"}\n");
+}
+
+TEST_F(SeriesTest, AClientThatHasSeenEnoughEndsTheWatch) {
+  std::optional<TestClient> client = Begin("/api/v1/probe/scheduled");
+  client->ReadUntil("\r\n\r\n");
+  client.reset();
+  EXPECT_EQ(commands_.WaitForCancelled(1), std::vector<std::uint64_t>{1});
+}
+
 }  // namespace
 }  // namespace rdmapulse::http

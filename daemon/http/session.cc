@@ -89,7 +89,7 @@ asio::awaitable<bool> Session::Answer(const Request& request) {
     co_return co_await Send(request, *refusal);
   }
   const Page page = std::get<Page>(route);
-  if (page == Page::kProbe || page == Page::kMaintenance) {
+  if (page == Page::kProbe || page == Page::kScheduled || page == Page::kMaintenance) {
     co_return co_await Command(request, page);
   }
   const std::shared_ptr<const Snapshot> snapshot = shared_.store.Current();
@@ -105,8 +105,14 @@ asio::awaitable<bool> Session::Command(const Request& request, Page page) {
     const Reply reply = SwitchMaintenance(query, request.body());
     co_return co_await Send(request, reply);
   }
-  const auto series = ParseProbeRequest(query, request.body());
-  if (!series || request.version() < 11) {
+  const bool grows = request.version() >= 11;  // HTTP/1.0 knows no answer that does
+  if (page == Page::kScheduled && grows) {
+    co_await StreamScheduled(connection_, shared_.commands);
+    co_return false;
+  }
+  const auto series =
+      page == Page::kScheduled ? ProbeRequest{} : ParseProbeRequest(query, request.body());
+  if (!series || !grows) {
     const std::string why = series ? "a series of probes needs HTTP/1.1" : series.error().Text();
     const Reply refusal = Sentence(400, why);
     co_return co_await Send(request, refusal);
