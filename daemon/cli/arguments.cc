@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "config/units.h"
 #include "daemon/version.h"
 
 namespace rdmapulse::cli {
@@ -21,6 +22,9 @@ constexpr double kWindowSecondsMax = 3600;
 // Every option of every command; which command was named decides which of them count.
 struct Options {
   ScrapeCommand scrape;
+  RecordCommand record;
+  std::string record_for = "60s";
+  std::string record_every = "100ms";
   ReplayCommand replay;
   PortsCommand ports;
   PeersCommand peers;
@@ -105,6 +109,30 @@ void AddLocate(CLI::App& app, Options& options) {
   locate->add_flag("--json", options.locate.daemon.json, "Print one JSON object");
 }
 
+void AddRecord(CLI::App& app, Options& options) {
+  CLI::App* const record =
+      AddCommand(app, "record",
+                 "Record this host for scrape --root and replay; no daemon; Ctrl-C ends it early");
+  record->add_option("DIR", options.record.folder, "A new folder for the recording")
+      ->type_name("")
+      ->required();
+  record->add_option("--for", options.record_for, "How long: 90s, 5m")
+      ->type_name("TIME")
+      ->capture_default_str();
+  record->add_option("--every", options.record_every, "How often the counters are read: 100ms, 1s")
+      ->type_name("TIME")
+      ->capture_default_str();
+  record->add_flag("--anonymise", options.record.anonymise,
+                   "Replace addresses, GUIDs, peers' names and the host's name");
+  record
+      ->add_option("--config", options.record.config,
+                   "Leave out the devices that this configuration of the daemon excludes; without "
+                   "it: the installed one")
+      ->type_name("FILE");
+  record->add_option("--socket", options.record.socket, "The daemon's Unix socket")
+      ->type_name("PATH");
+}
+
 void Declare(CLI::App& app, Options& options) {
   app.set_version_flag("--version", VersionText(), "Print the version and exit");
   app.require_subcommand(1);
@@ -117,6 +145,7 @@ void Declare(CLI::App& app, Options& options) {
                    "Read a recorded host (DIR/sysfs/, DIR/ethtool-S/, …) instead")
       ->type_name("DIR");
 
+  AddRecord(app, options);
   CLI::App* const replay =
       AddCommand(app, "replay",
                  "Run the detectors over a trace or a recorded host, on its own clock; no daemon");
@@ -201,6 +230,29 @@ Command CheckTop(const Options& options) {
   return options.top;
 }
 
+// Faster than the drivers' own refresh (counters.md 7.5) only costs; slower is no trace.
+constexpr std::chrono::milliseconds kEveryMin{10};
+constexpr std::chrono::milliseconds kEveryMax{60000};
+
+Command CheckRecord(Options& options) {
+  const auto duration = config::ParseDuration(options.record_for);
+  if (!duration) return UsageError("record", "--for: " + duration.error().Text());
+  const auto every = config::ParseDuration(options.record_every);
+  if (!every) return UsageError("record", "--every: " + every.error().Text());
+  if (*every < kEveryMin || *every > kEveryMax) {
+    return UsageError("record",
+                      fmt::format("--every is 10ms to 60s, not {}", options.record_every));
+  }
+  if (*duration < *every) {
+    return UsageError("record",
+                      fmt::format("--for is at least --every, not {}", options.record_for));
+  }
+  if (options.record.folder.empty()) return UsageError("record", "DIR is empty");
+  options.record.duration = *duration;
+  options.record.every = *every;
+  return options.record;
+}
+
 Command CheckProbe(Options& options) {
   const auto op = probes::ParseOp(options.op);
   if (!op) {
@@ -242,6 +294,7 @@ Command Checked(const CLI::App& app, Options& options) {
   if (name == "top") return CheckTop(options);
   if (name == "probe") return CheckProbe(options);
   if (name == "locate") return CheckLocate(*Chosen(app), options);
+  if (name == "record") return CheckRecord(options);
   return options.scrape;
 }
 
@@ -268,8 +321,8 @@ Command ParseArguments(int argc, const char* const* argv) {
     if (argc < 2)
       return UsageError(
           "",
-          "a command is missing: scrape, replay, ports, peers, findings, status, top, probe, "
-          "locate");
+          "a command is missing: scrape, record, replay, ports, peers, findings, status, top, "
+          "probe, locate");
     return UsageError("", fmt::format("there is no option \"{}\" before a command", argv[1]));
   }
 }

@@ -1,6 +1,7 @@
 // The command line as values (design.md 5.1).
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -27,6 +28,17 @@ struct ScrapeCommand {
   std::optional<std::string> root;  // a recorded host (design.md 5.2); none: this host
 
   bool operator==(const ScrapeCommand&) const = default;
+};
+
+struct RecordCommand {
+  std::string folder = {};
+  std::chrono::milliseconds duration = std::chrono::seconds(60);
+  std::chrono::milliseconds every = std::chrono::milliseconds(100);
+  bool anonymise = false;
+  std::optional<std::string> config = {};  // whose devices are recorded; none: the daemon's
+  std::optional<std::string> socket = {};  // of a daemon; none: the configuration's
+
+  bool operator==(const RecordCommand&) const = default;
 };
 
 struct ReplayCommand {
@@ -98,7 +110,7 @@ struct Finished {
 };
 
 using Command =
-    std::variant<Finished, ScrapeCommand, ReplayCommand, PortsCommand, PeersCommand,
+    std::variant<Finished, ScrapeCommand, RecordCommand, ReplayCommand, PortsCommand, PeersCommand,
                  FindingsCommand, StatusCommand, ProbeCommand, TopCommand, LocateCommand>;
 
 Command ParseArguments(int argc, const char* const* argv);

@@ -62,9 +62,10 @@ TEST(ArgumentsTest, HelpAndVersionAreForEveryCommand) {
 
 TEST(ArgumentsTest, WhatDoesNotExistIsNamed) {
   EXPECT_EQ(ErrorOf({"audit"}), "rdmapulse: there is no command \"audit\"; see rdmapulse --help");
-  EXPECT_EQ(ErrorOf({}),
-            "rdmapulse: a command is missing: scrape, replay, ports, peers, findings, status, top, "
-            "probe, locate; see rdmapulse --help");
+  EXPECT_EQ(
+      ErrorOf({}),
+      "rdmapulse: a command is missing: scrape, record, replay, ports, peers, findings, status, "
+      "top, probe, locate; see rdmapulse --help");
   EXPECT_EQ(ErrorOf({"--nonsense"}),
             "rdmapulse: there is no option \"--nonsense\" before a command; see rdmapulse --help");
   EXPECT_EQ(ErrorOf({"ports", "extra"}),

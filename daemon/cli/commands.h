@@ -8,6 +8,8 @@
 namespace rdmapulse::cli {
 
 Result<int> Run(const ScrapeCommand& command);
+// Does not come back when it has begun: it ends the program when all is written.
+Result<int> Run(const RecordCommand& command);
 Result<int> Run(const ReplayCommand& command);
 Result<int> Run(const PortsCommand& command);
 Result<int> Run(const PeersCommand& command);

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "config/config.h"
-#include "config/load.h"
 #include "daemon/cli/commands.h"
+#include "daemon/cli/config_file.h"
 #include "daemon/cli/output.h"
 #include "daemon/cli/recorded_moments.h"
 #include "daemon/health/finding_json.h"
@@ -31,15 +31,9 @@ Result<health::trace::Replayed> Replay(const std::string& folder,
 
 Result<config::HealthSettings> Settings(const ReplayCommand& command) {
   if (!command.config) return config::DetectorSettings({});
-  const Result<std::string> text = config::ReadFile(*command.config);
-  if (!text) return tl::unexpected(text.error());
-  const config::LoadResult loaded = config::Load(*text);
-  if (loaded.Usable()) return config::DetectorSettings(loaded.config);
-  std::string all = "the configuration is not usable";
-  for (const config::Problem& problem : loaded.problems) {
-    if (!problem.warning) all += "\n" + config::Format(problem, *command.config);
-  }
-  return Fail({all});
+  const auto config = ReadConfig(*command.config);
+  if (!config) return tl::unexpected(config.error());
+  return config::DetectorSettings(*config);
 }
 
 }  // namespace

@@ -1,0 +1,76 @@
+// The probes and sessions of a running daemon as rows of probes.csv (design.md 5.3). Pure.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "daemon/base/result.h"
+#include "daemon/health/trace/rows.h"
+
+namespace rdmapulse::cli {
+
+// Rows wait for the oldest probe that is still out; with more than this it is written as such. Two
+// minutes of eight NICs at the budget of each.
+constexpr std::size_t kProbeRowsHeldMax = 200'000;
+
+class ProbeRows {
+ public:
+  enum class Peers : bool { kByName, kNumbered };
+  // kNumbered: peers are called "peer1", "peer2", … in the order in which they were met.
+  ProbeRows(std::string src, Peers peers, std::size_t held_max = kProbeRowsHeldMax)
+      : src_(std::move(src)), peers_(peers), held_max_(held_max) {}
+
+  // A line of /api/v1/probe/scheduled: a probe that goes out, or one that is over. One that went
+  // out before the first line is passed over. Error: what the daemon says of an end, bytes that are
+  // no such line.
+  Result<void> AddProbe(std::string_view line);
+
+  // What /api/v1/peers says at this time: a row for each session that is not as it was.
+  Result<void> AddPeers(health::Time time, std::string_view json);
+
+  // In order of time, each once: those that no earlier row is waited for any more.
+  std::string TakeFinished();
+  // The rest; what is still out has neither round trip nor outcome.
+  std::string TakeAll();
+
+  std::size_t Held() const { return held_.size(); }
+  std::size_t Size() const { return taken_ + held_.size(); }  // rows, taken or held
+
+ private:
+  using Row = health::trace::ProbeRow;
+  using Place = std::pair<health::Time, std::uint64_t>;  // of the posting, then as they came
+  using Key = std::pair<health::Time, health::ProbePath>;
+  struct Session {
+    bool up = false;
+    std::optional<std::uint64_t> epoch{};
+
+    bool operator==(const Session&) const = default;
+  };
+
+  struct HeldRow {
+    Row row;
+    Key key;  // as its end will name it
+  };
+
+  void Add(Row row);
+  void TakeFirst(std::string& text);
+  std::string NameOf(const std::string& peer);
+
+  const std::string src_;
+  const Peers peers_;
+  const std::size_t held_max_;
+  std::map<Place, HeldRow> held_;
+  std::map<Key, Place> out_;
+  std::uint64_t last_place_ = 0;
+  health::Time taken_until_ = health::kNever;
+  std::size_t taken_ = 0;
+  std::map<std::string, Session> sessions_;
+  std::map<std::string, std::size_t> numbers_;
+};
+
+}  // namespace rdmapulse::cli
