@@ -39,7 +39,7 @@ Result<DaemonWatch> DaemonWatch::Start(const std::string& socket, ProbeRows rows
 }
 
 Result<void> DaemonWatch::Take(TimePoint now) {
-  const Result<void> taken = TakeLines();
+  Result<void> taken = TakeLines();
   if (!taken || now < next_state_) return taken;
   next_state_ = now + kStateEvery;
   return TakeState(now);
@@ -57,7 +57,7 @@ Result<void> DaemonWatch::TakeLines() {
         return Fail({"reading the daemon's probes: the daemon has ended"});
       case ApiLines::Event::kLine: break;
     }
-    const Result<void> added = probes_.AddProbe(line);
+    Result<void> added = probes_.AddProbe(line);
     if (!added) return added;
   }
 }

@@ -1,5 +1,7 @@
 #include "daemon/cli/record/moment.h"
 
+#include <fmt/format.h>
+
 #include <cerrno>
 #include <system_error>
 #include <utility>
@@ -129,7 +131,7 @@ Result<std::size_t> WriteMoment(const HostMoment& moment, PatientFiles& sysfs,
                                 RecordingFolder& folder) {
   const ToolTexts tools = TextsOf(moment);
   for (const auto& [path, text] : tools.files) {
-    const Result<void> written = folder.Write(name + "/" + path, text);
+    const Result<void> written = folder.Write(fmt::format("{}/{}", name, path), text);
     if (!written) return tl::unexpected(written.error());
   }
   auto errors = CopySysfs(sysfs, wanted, name + "/sysfs", folder);

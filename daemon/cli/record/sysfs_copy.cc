@@ -43,6 +43,8 @@ bool Holds(const List& list, std::string_view name) {
   return std::find(list.begin(), list.end(), name) != list.end();
 }
 
+std::string Join(const std::string& folder, const std::string& name) { return folder + "/" + name; }
+
 // "class/net/eth0" and "../../devices/x/net/eth0" → "devices/x/net/eth0"; empty: it leads out.
 std::string Resolve(const std::string& link, const std::string& target) {
   std::vector<std::string> parts;
@@ -84,11 +86,9 @@ class Copier {
   Result<void> CopyVirtualNodes() {
     const std::string path = "class/infiniband_verbs";
     for (const std::string& name : Names(path)) {
-      const auto link = sysfs_.ReadLink(path + "/" + name);
+      const auto link = sysfs_.ReadLink(Join(path, name));
       if (link && *link && (*link)->find("/virtual/") == std::string::npos) continue;
-      std::string real = path;
-      real += '/';
-      real += name;
+      std::string real = Join(path, name);
       if (link && *link) {
         Result<void> written = folder_.Link(to_ + "/" + real, **link);
         if (!written) return written;
@@ -111,7 +111,7 @@ class Copier {
     if (!names || !*names) return {};
     for (const std::string& name : **names) {
       if (!choose(name)) continue;
-      Result<void> copied = CopyEntry(path + "/" + name);
+      Result<void> copied = CopyEntry(Join(path, name));
       if (!copied) return copied;
     }
     return {};
@@ -158,7 +158,7 @@ class Copier {
   Result<void> CopyFunctions(const std::string& parent) {
     for (const std::string& name : Names(parent)) {
       if (!name.starts_with("virtfn")) continue;
-      Result<void> copied = CopyLink(parent + "/" + name);
+      Result<void> copied = CopyLink(Join(parent, name));
       if (!copied) return copied;
     }
     return {};
@@ -169,11 +169,7 @@ class Copier {
     if (!spellings_.front().second.starts_with("class/infiniband/")) return {};
     const std::string verbs = parent + "/infiniband_verbs";
     for (const std::string& node : Names(verbs)) {
-      std::string ibdev = verbs;
-      ibdev += '/';
-      ibdev += node;
-      ibdev += "/ibdev";
-      Result<void> copied = CopyFile(ibdev);
+      Result<void> copied = CopyFile(Join(verbs, node) + "/ibdev");
       if (!copied) return copied;
     }
     return {};
@@ -182,7 +178,7 @@ class Copier {
   // Live these are those of the class, which copies them.
   Result<void> CopyInterfacesOf(const std::string& parent) {
     for (const std::string& name : Names(parent + "/net")) {
-      Result<void> copied = CopyFolder(parent + "/net/" + name, 0);
+      Result<void> copied = CopyFolder(Join(parent + "/net", name), 0);
       if (!copied) return copied;
     }
     return {};
