@@ -137,7 +137,8 @@ class Contract:
 
     def each_input_is_watched(self):
         record = next(rule for rule in self.rules if rule.get("record") == "rdmapulse:inputs:series")
-        pattern = re.search(r'__name__=~"([^"]+)"', record["expr"])[1] + "|rdmapulse_probes_total"
+        patterns = re.findall(r'__name__=~"([^"]+)"', record["expr"])
+        pattern = "|".join([*patterns, "rdmapulse_probes_total"])
         used = set().union(*(FAMILY.findall(self.without_inputs(expr)) for _, expr in self.expressions()))
         # The number of findings stands for the findings, which are there only while they hold.
         used.add("rdmapulse_findings_total")

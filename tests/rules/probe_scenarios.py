@@ -149,6 +149,7 @@ def one_in_a_hundred_probes_lost_in_five_minutes_is_loss(s):
 def one_in_ten_is_major(s):
     host = s.host("h1")
     peers(host, "h2", tor="t2")
+    probes(host, "h2", "lossless")
     probes(host, "h2", "control", ok="0+4.4x400", failed="0+0.6x400")
     s.firing("600s", loss("h1", "h2", "control", "warning", "t2"),
              loss("h1", "h2", "control", "major", "t2"))

@@ -38,7 +38,7 @@ PLANTED = [
      "max_over_time(rdmapulse_agent_info[15m])\n", "a_target_that_says_another_host_name_is_not_silent"),
     (" and on (job, instance, device, port) rdmapulse:port:was_up)", ")",
      "a_spare_port_that_never_worked_is_none"),
-    ("\n            and on (job, instance, device, port, peer, class) rdmapulse:pair_probes:rate1m offset 4m", "",
+    (" and rdmapulse:probes:ran offset 4m", "",
      "a_restarted_peer_right_after_the_start_is_no_loss"),
     ("and (count_over_time(rdmapulse_link_down_total[10m]) >= 5))", ")",
      "one_flap_right_after_the_start_is_not_two"),
