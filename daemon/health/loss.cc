@@ -53,8 +53,8 @@ bool PeerInTrouble(const PriorityView& view, const Context& context) {
                      [&context](const auto& entry) {
                        const PeerHistory& peer = entry.second;
                        if (peer.session_up && !*peer.session_up) return true;
-                       const Time changed = std::max(peer.session_changed, peer.epoch_changed);
-                       return peer.epoch_changed != kNever && context.now - changed < kPeerTrouble;
+                       const Time changed = std::max(peer.returned, peer.epoch_changed);
+                       return context.now - changed < kPeerTrouble;
                      });
 }
 
@@ -135,8 +135,9 @@ void Collect(const PriorityView& view, const Context& context, bool timeouts, Lo
   memory.exceeded_seen = exceeded;
 }
 
-void Describe(const PriorityView& view, const Context& context, const LossMemory& memory,
-              const Sides& sides, Judgement& judgement) {
+// That we were late is no reason to doubt what the NIC has counted.
+void Describe(const PriorityView& view, const LossMemory& memory, const Sides& sides,
+              Judgement& judgement) {
   const double receiver = sides.receiver.Value();
   const double sender = sides.sender.Value();
   if (memory.exceeded != kNever && view.now - memory.exceeded <= 60s) {
@@ -173,7 +174,6 @@ void Describe(const PriorityView& view, const Context& context, const LossMemory
     judgement.Not(Condition::kEgressBlocked, "it is paused only {} of the time and data moves",
                   duty->value, kRatio);
   }
-  if (context.self_late) judgement.weight.Add(weight::kSelfLate);
 }
 
 // Paths of the class on which the last probes went through.
@@ -251,7 +251,7 @@ Judgement JudgeLoss(const PriorityView& view, const Context& context, LossMemory
     judgement.signs = left == 0 && quiet ? Signs::kClear : Signs::kNone;
     return judgement;
   }
-  Describe(view, context, memory, sides, judgement);
+  Describe(view, memory, sides, judgement);
   return judgement;
 }
 

@@ -103,6 +103,35 @@ TEST(LossTest, SpentRetriesAreCriticalUnlessAPeerWentAway) {
   }
 }
 
+TEST(LossTest, OurOwnLatenessCastsNoDoubtOnCounters) {
+  TestHost host;
+  host.Run(40s, {});
+  Lose(host, Signal::kPacketSequenceError, 1e-2, 40);
+  host.engine.Add(HostSample{.time = host.now, .epoch = {}, .loop_late = 500ms, .maintenance = {}});
+  host.Tick({});
+  const std::vector<Finding> findings = host.engine.Findings();
+  ASSERT_EQ(findings.size(), 1U);
+  EXPECT_EQ(findings.front().condition, Condition::kLosslessLoss);
+  EXPECT_GE(findings.front().confidence, 0.9);
+}
+
+// It goes by the retries first: that its session died is known some seconds later.
+TEST(LossTest, RetriesThatAPeerCostWhichCameBackAreNoLoss) {
+  TestHost host;
+  const auto session = [&host](bool up) {
+    host.engine.Add(PeerSample{.time = host.now, .peer = "h2", .session_up = up, .epoch = 1});
+  };
+  session(true);
+  host.Run(40s, {});
+  host.Count(Signal::kRetriesExceeded, 1);
+  host.Run(4s, {});
+  session(false);
+  host.Run(20s, {});
+  session(true);
+  host.Run(70s, {});
+  EXPECT_EQ(host.Loud(Severity::kInfo), "");
+}
+
 TEST(LossTest, EndsAfterTwoQuietMinutes) {
   TestHost host;
   host.step = 1s;
