@@ -205,7 +205,11 @@ void App::Beat(TimePoint due) {
 }
 
 void App::Judge(TimePoint now) {
-  verdict_.OnPeers(control_.Status(now), now);
+  const std::vector<PeerSnapshot> peers = control_.Status(now);
+  verdict_.OnPeers(peers, now);
+  for (const PeerSnapshot& peer : peers) {
+    verdict_.OnPeerConfig(peer.name, prober_.MismatchesWith(peer.name), now);
+  }
   verdict_.Evaluate(now, std::exchange(late_since_judgement_, Duration::zero()),
                     maintenance_.value_or(config_.maintenance));
   const std::vector<PortId> fast = verdict_.FastPorts(now);

@@ -89,7 +89,7 @@ void Verdict::OnPeers(const std::vector<PeerSnapshot>& peers, TimePoint now) {
   std::set<std::string_view> listed;
   for (const PeerSnapshot& peer : peers) {
     listed.insert(peer.name);
-    Session& session = sessions_.try_emplace(peer.name, Session{now, {}}).first->second;
+    Session& session = sessions_.try_emplace(peer.name, Session{now, {}, {}}).first->second;
     if (!peer.up && !session.told && now - session.first < kConnecting) continue;
     const std::optional<health::PeerSample>& told = session.told;
     if (told && told->session_up == peer.up && told->epoch == peer.epoch) continue;
@@ -101,6 +101,15 @@ void Verdict::OnPeers(const std::vector<PeerSnapshot>& peers, TimePoint now) {
     engine_.ForgetPeer(session.first);
     return true;
   });
+}
+
+void Verdict::OnPeerConfig(const std::string& peer, std::vector<std::string> differs,
+                           TimePoint now) {
+  const auto found = sessions_.find(peer);
+  if (found == sessions_.end() || found->second.differs == differs) return;
+  found->second.differs = std::move(differs);
+  // A trace has no column for it.
+  engine_.Add(health::PeerConfigSample{At(now), peer, found->second.differs});
 }
 
 void Verdict::Evaluate(TimePoint now, Duration loop_late, bool maintenance) {

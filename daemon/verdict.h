@@ -47,6 +47,8 @@ class Verdict {
   void OnProbe(const probes::ProbeNews& news, TimePoint now);
   // All peers: one that is listed no more is forgotten, with what was found of it.
   void OnPeers(const std::vector<PeerSnapshot>& peers, TimePoint now);
+  // How a peer is set differently from us; empty: it is not. A peer that is not listed is none.
+  void OnPeerConfig(const std::string& peer, std::vector<std::string> differs, TimePoint now);
 
   // `loop_late` is the worst since the last call.
   void Evaluate(TimePoint now, Duration loop_late, bool maintenance);
@@ -65,6 +67,7 @@ class Verdict {
   struct Session {
     TimePoint first{};                       // when it was listed
     std::optional<health::PeerSample> told;  // nullopt: it may still be connecting
+    std::vector<std::string> differs{};      // as told
   };
 
   health::Time At(TimePoint time) const { return counted_.At(time); }

@@ -126,6 +126,28 @@ TEST_F(VerdictTest, ASessionThatTakesItsTimeToComeIsNotGone) {
   Run(60s, no_findings);
 }
 
+TEST_F(VerdictTest, APeerThatIsSetDifferentlyIsSaidUntilItIsNot) {
+  PeerSnapshot peer;
+  peer.name = "h2";
+  peer.up = true;
+  peer.epoch = kEpoch;
+  std::vector<std::string> differs = {"mtu: a/1 has 1024 bytes and its b/1 4096"};
+  const auto tell = [&] {
+    verdict_.OnPeers({peer}, now_);
+    verdict_.OnPeerConfig("h2", differs, now_);
+    verdict_.OnPeerConfig("nobody", differs, now_);
+  };
+  Run(60s, tell);
+  const Finding* const finding = Find(Condition::kConfig);
+  ASSERT_NE(finding, nullptr);
+  EXPECT_EQ(finding->state, State::kActive);
+  EXPECT_EQ(finding->subject.peer, "h2");
+  EXPECT_EQ(verdict_.Findings()->size(), 1U);
+  differs.clear();
+  Run(30s, tell);
+  EXPECT_TRUE(verdict_.Findings()->empty());
+}
+
 TEST_F(VerdictTest, ASessionThatNeverComesIsSaidUntilThePeerIsListedNoMore) {
   PeerSnapshot peer;
   peer.name = "h2";

@@ -62,6 +62,8 @@ class Prober : public PeerEvents {
   void Ask(const std::string& peer, Op op, Class traffic_class, Path::Answer answer);
 
   std::vector<PathSnapshot> Paths(TimePoint now) const;  // in order of their keys
+  // How the port pairs that reach the peer are set differently at its end (port_match.h).
+  std::vector<std::string> MismatchesWith(const std::string& peer) const;
 
  private:
   struct Peer {

@@ -27,7 +27,7 @@ constexpr std::array<ConditionInfo, kConditionCount> kConditions = {{
     {kLosslessLoss, "lossless_loss", "loss.cc", "priority", true, 0, 60},
     {kPathLoss, "path_loss", "loss.cc", "priority or path", true, 0, 60},
     {kIwarpRetx, "iwarp_retx", "loss.cc", "port", true, 0, 60},
-    {kConfig, "config", "link.cc", "port", true, 0, 60},
+    {kConfig, "config", "link.cc, peer.cc", "port or peer", true, 0, 60},
     {kIbCredit, "ib_credit", "link.cc", "port", true, 0, 60},
     {kCongestion, "congestion", "congestion.cc", "priority", true, 0, 120},
     {kHolVictim, "hol_victim", "congestion.cc", "priority", true, -1, 60},

@@ -130,5 +130,10 @@ Judgement JudgeCredit(const PriorityView& view, const Context& context, CreditMe
 Judgement JudgePeerDown(const std::string& peer, const Context& context);
 Judgement JudgePeerOverloaded(const std::string& peer, const Context& context);
 Judgement JudgeAgentRestart(const std::string& peer, const Context& context);
+struct PeerConfig {
+  std::vector<std::string> differs{};  // from ours, as PeerConfigSample says it
+  Time since = kNever;
+};
+Judgement JudgePeerConfig(const PeerConfig& config, const Context& context, bool hurts);
 
 }  // namespace rdmapulse::health

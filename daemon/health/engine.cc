@@ -50,6 +50,14 @@ void Engine::Add(const PeerSample& sample) {
   probes_.Add(sample);
 }
 
+void Engine::Add(const PeerConfigSample& sample) {
+  PeerConfig& config = peers_.try_emplace(sample.peer).first->second.config;
+  if (config.differs == sample.differs) return;
+  // Another difference is another incident only if nothing differed before.
+  if (config.differs.empty()) config.since = sample.time;
+  config.differs = sample.differs;
+}
+
 void Engine::ForgetPeer(const std::string& peer) {
   const auto found = peers_.find(peer);
   if (found == peers_.end()) return;
@@ -235,6 +243,7 @@ void Engine::JudgePeers(const Context& context) {
     step(Condition::kPeerDown, JudgePeerDown(name, context));
     step(Condition::kPeerOverloaded, JudgePeerOverloaded(name, context));
     step(Condition::kAgentRestart, JudgeAgentRestart(name, context));
+    bool hurts = false;
     for (const ProbeClass traffic_class : {ProbeClass::kLossless, ProbeClass::kControl}) {
       Tracked& tracked = peer.classes[static_cast<std::size_t>(traffic_class)]
                                      [static_cast<std::size_t>(Condition::kPathLoss)];
@@ -242,7 +251,9 @@ void Engine::JudgePeers(const Context& context) {
       if (maintenance_) memory.not_before = now_;  // (g4)
       Step(tracked, Condition::kPathLoss, JudgePathLoss(name, traffic_class, context, memory),
            context);
+      hurts = hurts || tracked.machine.state() == State::kActive;
     }
+    step(Condition::kConfig, JudgePeerConfig(peer.config, context, hurts));
   }
 }
 

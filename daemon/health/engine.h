@@ -48,6 +48,7 @@ class Engine {
   void Add(const ProbePosted& posted);
   void Add(const ProbeResult& result);
   void Add(const PeerSample& sample);
+  void Add(const PeerConfigSample& sample);
 
   // It is no peer any more: what is said of it ends with the next Evaluate.
   void ForgetPeer(const std::string& peer);
@@ -97,6 +98,7 @@ class Engine {
     Conditions conditions;
     std::array<Conditions, 2> classes;  // by ProbeClass
     std::array<PathLossMemory, 2> path_loss;
+    PeerConfig config;
     bool forgotten = false;
   };
   // A tracked condition that is not ok, with its subject.

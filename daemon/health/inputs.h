@@ -115,6 +115,14 @@ struct ProbeResult {
   std::string status{};                  // of a failed one, in words
 };
 
+// Of one peer: what is set differently at its end, each in words that begin with an audit check's
+// name. Said when it changes.
+struct PeerConfigSample {
+  Time time{};
+  std::string peer{};
+  std::vector<std::string> differs{};
+};
+
 struct PeerSample {
   Time time{};
   std::string peer{};

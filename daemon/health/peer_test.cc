@@ -242,6 +242,33 @@ TEST_F(PeerTest, APeerThatIsNoneAnyMoreIsForgotten) {
   EXPECT_TRUE(host_.engine.Findings().empty());
 }
 
+TEST_F(PeerTest, APeerThatIsSetDifferentlyIsSaidAfterHalfAMinute) {
+  Session(true);
+  Seconds(20);
+  host_.engine.Add(PeerConfigSample{host_.now, "h2", {"mtu: a/1 has 1024 bytes and its b/1 4096"}});
+  Seconds(29);
+  EXPECT_EQ(host_.States(Condition::kConfig), "suspect");
+  Seconds(2);
+  ASSERT_EQ(host_.States(Condition::kConfig), "suspect active/warning");
+  const auto finding = host_.Last(Condition::kConfig);
+  EXPECT_EQ(finding->subject, (Subject{.peer = "h2"}));
+  EXPECT_EQ(finding->evidence.at(0).text,
+            "the two ends are set differently: mtu: a/1 has 1024 bytes and its b/1 4096");
+  EXPECT_THAT(finding->advice, HasSubstr("h1 and h2 are not set alike"));
+  host_.engine.Add(PeerConfigSample{host_.now, "h2", {}});
+  Seconds(20);
+  EXPECT_EQ(host_.States(Condition::kConfig), "suspect active/warning clearing ok");
+}
+
+TEST_F(PeerTest, ADifferenceThatHurtsIsMajor) {
+  Session(true);
+  Seconds(20);
+  host_.engine.Add(PeerConfigSample{host_.now, "h2", {"gid: they differ"}});
+  Seconds(40);
+  Seconds(20, {.lossless = std::nullopt, .failed = true});
+  EXPECT_EQ(host_.States(Condition::kConfig), "suspect active/warning active/major");
+}
+
 TEST_F(PeerTest, AbortedProbesMeanNothing) {
   Session(true);
   Seconds(20);

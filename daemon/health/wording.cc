@@ -242,6 +242,12 @@ std::string Advice(const Finding& finding, const Judgement& judgement) {
                         "firewalls and offloads on the way.",
                         port);
     case Condition::kConfig:
+      if (!subject.peer.empty()) {
+        return text + fmt::format(
+                          "{} and {} are not set alike. Set the one that differs from the rest "
+                          "of the fabric as the others are.",
+                          host, subject.peer);
+      }
       return text + fmt::format(
                         "Settings of {} on {} differ from what lossless traffic needs. Set "
                         "each that the evidence names as it is on a host that is well.",
