@@ -11,6 +11,9 @@ using enum Unit;
 
 // A run of good probes is known for a minute; half of that is enough.
 constexpr Time kRemembered = 30s;
+// Probes of a class are a second apart (design 5.5).
+constexpr Time kPace = 1s;
+constexpr std::int64_t kUnpostedMax = 5;  // no more are looked at
 
 struct PeerNow {
   std::uint32_t one_sided_paths = 0;
@@ -28,6 +31,26 @@ struct PeerNow {
   std::uint32_t echo_good_in_a_row = 0;
 };
 
+bool SessionDown(const PeerHistory* peer) {
+  return peer != nullptr && peer->session_up && !*peer->session_up;
+}
+
+// Probes that were due and could not be posted: without a session a queue pair that failed, or that
+// its end took down, is not built again. At the pace that the path had.
+struct Unposted {
+  std::uint32_t count = 0;
+  Time first{};
+};
+Unposted UnpostedOn(const PathHistory& path, Time now) {
+  if (!path.waiting.empty() || path.seen.empty()) return {};
+  const Time newest = path.seen.back().posted;
+  Time pace = kPace;
+  if (path.seen.size() > 1) pace = std::max(pace, newest - path.seen[path.seen.size() - 2].posted);
+  const auto due = (now - newest) / pace;
+  if (due < 2) return {};  // the first may be on its way
+  return {static_cast<std::uint32_t>(std::min<std::int64_t>(due - 1, kUnpostedMax)), newest + pace};
+}
+
 PeerNow Look(const std::string& peer, const Context& context) {
   const config::PeerSettings& settings = context.settings.peer;
   const PeerHistory* const session = context.probes.Peer(peer);
@@ -36,7 +59,13 @@ PeerNow Look(const std::string& peer, const Context& context) {
   now.good_in_a_row = settings.good_probes;
   now.echo_good_in_a_row = settings.good_probes;
   for (const auto& [path, history] : context.probes.PathsTo(peer)) {
-    const auto five = history.LastFive(context.now, context.settings.probe_deadline);
+    auto five = history.LastFive(context.now, context.settings.probe_deadline);
+    if (const Unposted unposted = UnpostedOn(history, context.now);
+        SessionDown(session) && unposted.count > 0) {
+      five.bad += unposted.count;
+      five.over = std::max(five.over, context.now - unposted.first);
+      five.good_in_a_row = 0;
+    }
     const bool bad = five.bad >= settings.bad_probes && five.over >= settings.over;
     if (KindOf(path) == ProbeKind::kOneSided) {
       ++now.one_sided_paths;
@@ -59,10 +88,6 @@ PeerNow Look(const std::string& peer, const Context& context) {
     }
   }
   return now;
-}
-
-bool SessionDown(const PeerHistory* peer) {
-  return peer != nullptr && peer->session_up && !*peer->session_up;
 }
 
 double SecondsOf(Time time) { return std::chrono::duration<double>(time).count(); }

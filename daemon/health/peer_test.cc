@@ -180,7 +180,7 @@ TEST_F(PeerTest, AnAgentThatIsGoneWithItsQueuePairsIsNotOverloaded) {
   Session(false);
   // Everything is flushed: nobody has heard of its NIC since.
   host_.Run(10s, {});
-  EXPECT_EQ(host_.Loud(Severity::kInfo), "");
+  EXPECT_EQ(host_.Loud(Severity::kInfo), "peer_down");
 }
 
 TEST_F(PeerTest, EchoesThatAreLostWithAllOthersAreNoBusyCpu) {
@@ -267,6 +267,40 @@ TEST_F(PeerTest, ADifferenceThatHurtsIsMajor) {
   Seconds(40);
   Seconds(20, {.lossless = std::nullopt, .failed = true});
   EXPECT_EQ(host_.States(Condition::kConfig), "suspect active/warning active/major");
+}
+
+// Live: what was on its way fails once, the queue pair goes, and nothing is posted any more.
+TEST_F(PeerTest, APeerWithoutASessionAndWithoutProbesIsDown) {
+  for (const bool failed : {true, false}) {
+    Session(true);
+    Seconds(20);
+    const Time start = host_.now;
+    if (failed) Second(Dead(true), {});
+    Session(false);
+    for (int i = 0; i < 8; ++i) {
+      Probe("h3", "write0", ProbeClass::kLossless, 10us, false, 50'000);
+      Probe("h3", "write0", ProbeClass::kControl, 10us, false, 50'000);
+      host_.Run(1s, {});
+    }
+    EXPECT_EQ(host_.Loud(Severity::kInfo), "peer_down");
+    EXPECT_LE(host_.ActiveAt(Condition::kPeerDown), start + 6s);
+    Session(true);
+    Seconds(60);
+    EXPECT_EQ(host_.States(Condition::kPeerDown), "suspect active/warning clearing ok");
+    host_.said.clear();
+  }
+}
+
+TEST_F(PeerTest, ARareProbeThatIsNotDueYetIsNoneThatWasNotPosted) {
+  Session(true);
+  for (int i = 0; i < 6; ++i) {
+    Second({}, {});
+    host_.Run(9s, {});
+  }
+  Second({}, {});
+  Session(false);
+  host_.Run(8s, {});
+  EXPECT_EQ(host_.ActiveAt(Condition::kPeerDown), Time::max());
 }
 
 TEST_F(PeerTest, AbortedProbesMeanNothing) {
