@@ -90,7 +90,7 @@ Judgement JudgeVictim(const PriorityView& view, const Context& context, VictimMe
 
 // loss.cc
 struct LossMemory {
-  EventBins<4> bins{std::chrono::seconds(10), 12};
+  EventBins<5> bins{std::chrono::seconds(10), 12};
   double timeouts = 0;       // of the times when no peer was in trouble
   double timeouts_seen = 0;  // as they stand
   double exceeded_seen = 0;

@@ -16,7 +16,7 @@ constexpr Time kPeerTrouble = 60s;
 constexpr Time kPeerKnown = 5s;
 
 // Columns of LossMemory::bins.
-enum Column : std::size_t { kGaps, kReceived, kResent, kSent };
+enum Column : std::size_t { kGaps, kReceived, kResent, kSent, kNaked };
 
 double Total(const SignalHistory& history, std::initializer_list<Signal> signals) {
   double sum = 0;
@@ -79,7 +79,7 @@ struct Sides {
 // Three times what is usual is not usual any more.
 constexpr double kUsualFactor = 3;
 
-Sides SidesOf(const EventBins<4>::Row& row, const LossMemory& memory) {
+Sides SidesOf(const EventBins<5>::Row& row, const LossMemory& memory) {
   const double usual = kUsualFactor * memory.usual.value_or(0) * row[kReceived];
   return {{std::max(0.0, row[kGaps] - usual), row[kReceived]}, {row[kResent], row[kSent]}};
 }
@@ -89,7 +89,7 @@ Sides SidesOf(const EventBins<4>::Row& row, const LossMemory& memory) {
 void LearnUsual(LossMemory& memory) {
   const auto& rows = memory.bins.rows();
   if (memory.usual || rows.size() < 2) return;
-  const EventBins<4>::Row& first = rows.back();
+  const EventBins<5>::Row& first = rows.back();
   memory.usual = 0;
   if (first[kGaps] > 0 && first[kResent] == 0 && first[kReceived] > 0) {
     memory.usual = first[kGaps] / first[kReceived];
@@ -115,7 +115,8 @@ void Collect(const PriorityView& view, const Context& context, bool timeouts, Lo
   double gaps = Total(view.priority, {Signal::kPrioDiscards, Signal::kPrioBufferDiscards,
                                       Signal::kPrioCongestionDiscards, Signal::kRoceDiscards});
   if (!context.settings.expect_out_of_order) gaps += Total(view.priority, {Signal::kOutOfSequence});
-  double resent = Total(view.priority, {Signal::kPacketSequenceError, Signal::kImpliedNak});
+  const double naked = Total(view.priority, {Signal::kPacketSequenceError, Signal::kImpliedNak});
+  double resent = naked;
   // What is left out now must not come as a jump later: it is taken from what was counted so far.
   const double all_timeouts = Total(view.priority, {Signal::kRetransmitTimeout});
   if (timeouts) memory.timeouts += all_timeouts - memory.timeouts_seen;
@@ -126,7 +127,8 @@ void Collect(const PriorityView& view, const Context& context, bool timeouts, Lo
                                                 Signal::kPrioRxBytes, Signal::kRdmaRxBytes}),
                              resent,
                              PacketTotal(view, {Signal::kPrioTxPackets, Signal::kRdmaTxPackets,
-                                                Signal::kPrioTxBytes, Signal::kRdmaTxBytes})});
+                                                Signal::kPrioTxBytes, Signal::kRdmaTxBytes}),
+                             naked});
   const double exceeded = Total(view.priority, {Signal::kRetriesExceeded});
   if (exceeded > memory.exceeded_seen && timeouts) {
     memory.exceeded = view.now;
@@ -231,9 +233,7 @@ Judgement JudgeLoss(const PriorityView& view, const Context& context, LossMemory
     judgement.severity = exceeded ? Severity::kCritical
                                   : SeverityOf(std::max(loud_sum.Worst(), sides.Worst()), settings);
     // Timeouts alone may be an application at the other end that died (1.5): the probes decide.
-    const auto naks =
-        view.Events({Signal::kPacketSequenceError, Signal::kImpliedNak}, view.Last(60s));
-    const double gaps = sides.receiver.events + naks.value_or(0);
+    const double gaps = sides.receiver.events + memory.bins.Sum(kWindowBins)[kNaked];
     const auto probes = context.probes.Loss(view.port.name, ProbeClass::kLossless, view.now);
     const bool only_timeouts = gaps <= 0 && probes.lost == 0;
     if (only_timeouts && (probes.probes > 0 || !exceeded)) judgement.severity = Severity::kWarning;

@@ -103,6 +103,14 @@ TEST(LossTest, SpentRetriesAreCriticalUnlessAPeerWentAway) {
   }
 }
 
+TEST(LossTest, NaksAreNoMereTimeoutsInTheFirstMinuteEither) {
+  TestHost host;
+  host.step = 1s;
+  host.Run(15s, {});
+  Lose(host, Signal::kPacketSequenceError, 1e-2, 25);
+  EXPECT_EQ(host.States(Condition::kLosslessLoss), "suspect active/critical");
+}
+
 TEST(LossTest, OurOwnLatenessCastsNoDoubtOnCounters) {
   TestHost host;
   host.Run(40s, {});
