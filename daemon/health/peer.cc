@@ -59,6 +59,8 @@ PeerNow Look(const std::string& peer, const Context& context) {
   now.good_in_a_row = settings.good_probes;
   now.echo_good_in_a_row = settings.good_probes;
   for (const auto& [path, history] : context.probes.PathsTo(peer)) {
+    // All that was ever posted on it was torn down: nothing is known of it.
+    if (history.seen.empty() && history.waiting.empty()) continue;
     auto five = history.LastFive(context.now, context.settings.probe_deadline);
     if (const Unposted unposted = UnpostedOn(history, context.now);
         SessionDown(session) && unposted.count > 0) {

@@ -291,6 +291,19 @@ TEST_F(PeerTest, APeerWithoutASessionAndWithoutProbesIsDown) {
   }
 }
 
+TEST_F(PeerTest, APathWhoseProbesWereAllTornDownIsNoWitness) {
+  Session(true);
+  Seconds(20);
+  const ProbePath young{"h2", ProbeClass::kLossless, "write0", 50'001, {}};
+  host_.engine.Add(ProbePosted{host_.now, young});
+  ProbeResult torn{.time = host_.now, .posted = host_.now, .path = young};
+  torn.outcome = ProbeOutcome::kAborted;
+  host_.engine.Add(torn);
+  Session(false);
+  host_.Run(8s, {});
+  EXPECT_EQ(host_.Loud(Severity::kInfo), "peer_down");
+}
+
 TEST_F(PeerTest, ARareProbeThatIsNotDueYetIsNoneThatWasNotPosted) {
   Session(true);
   for (int i = 0; i < 6; ++i) {
