@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Three hosts with real RoCE v2 devices probe each other; faults are made at the switch and in the
-guests, and judged from outside through a real Prometheus that scrapes every second.
+guests, and judged from outside through a real Prometheus and a real Alertmanager
+with the shipped files. What the detectors say of faults is in verdicts.py.
 
 Limits are in seconds and say what a user waits for; a case fails at three times its limit, so that a
 slow machine does not make it flaky, or at once on wrong content. The last line counts cases.
@@ -19,6 +20,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
+import verdicts  # noqa: E402
 from errors import LabError  # noqa: E402
 from world import HOSTS, PATIENCE, Failure, World  # noqa: E402
 
@@ -253,13 +255,13 @@ def a_host_that_stops_gracefully(world):
 CASES = (all_pairs_probe, counters_appear_and_move, metrics_are_clean, cli_speaks_to_the_daemon,
          a_black_holed_class, one_percent_drop, a_moved_gid, ipv6_gids, a_deleted_device,
          verbs_keep_the_contract, a_daemon_without_what_verbs_need, a_host_that_stops_gracefully,
-         a_killed_host_is_seen_and_comes_back, dashboard_queries)
+         a_killed_host_is_seen_and_comes_back, dashboard_queries, *verdicts.CASES)
 
 
 def run_cases(world, wanted):
     failed = 0
-    for case in CASES:
-        if wanted and case.__name__ not in wanted:
+    for case in CASES + verdicts.LONG_CASES:
+        if case.__name__ not in wanted:
             continue
         name = case.__name__.replace("_", " ")
         print(f"case {name}", flush=True)
@@ -281,21 +283,29 @@ def run_cases(world, wanted):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("cases", nargs="*", help="only these: " +
-                        ", ".join(case.__name__ for case in CASES))
+                        ", ".join(case.__name__ for case in CASES + verdicts.LONG_CASES) +
+                        "; default: all but " +
+                        ", ".join(case.__name__ for case in verdicts.LONG_CASES))
+    parser.add_argument("--long", action="store_true", help="the cases that default leaves out")
     parser.add_argument("--dir", help="state folder of the lab; default: a new one")
     parser.add_argument("--bin", help="folder with rdmapulsed and rdmapulse")
     parser.add_argument("--lab-bin", help="folder with the lab's own programs")
     parser.add_argument("--contract", help="the transport_contract_rxe program",
                         default=ROOT / "bazel-bin/tests/contract/transport_contract_rxe")
     options = parser.parse_args()
-    total = len(options.cases) or len(CASES)
+    wanted = set(options.cases or
+                 (case.__name__ for case in (verdicts.LONG_CASES if options.long else CASES)))
+    unknown = wanted - {case.__name__ for case in CASES + verdicts.LONG_CASES}
+    if unknown:
+        parser.error(f"no such cases: {', '.join(sorted(unknown))}")
+    total = len(wanted)
     with tempfile.TemporaryDirectory(prefix="rdmapulse-e2e-") as folder:
         world = World(options.dir or folder,
                       {"--bin": options.bin, "--lab-bin": options.lab_bin}, options.contract)
         try:
             world.up()
             print(world.lab("late").stdout, flush=True)
-            failed = run_cases(world, set(options.cases))
+            failed = run_cases(world, wanted)
         except (Failure, LabError) as error:
             print(f"FAIL bringing the lab up: {error}", flush=True)
             failed = total

@@ -24,7 +24,7 @@ TOOLS = {
 }
 EXTRA_TOOLS = {
     "rping": "rdmacm-utils", "ib_read_lat": "perftest", "ib_write_lat": "perftest",
-    "ib_send_lat": "perftest",
+    "ib_send_lat": "perftest", "ib_send_bw": "perftest", "chrt": "util-linux",
 }
 LIBRARY_FOLDER = "usr/lib/x86_64-linux-gnu"
 # dlopened, so ldd does not show them: the verbs provider of rxe, and what glibc loads when a

@@ -37,8 +37,9 @@ class Prometheus:
         self.url = state["url"]
 
     @classmethod
-    def start(cls, folder, targets, interval="1s", port=None):
-        """`targets` are host:port. Its data is lost with `folder`."""
+    def start(cls, folder, targets, interval="1s", port=None, config=None):
+        """`targets` are host:port. Its data is lost with `folder`. `config`: instead of a scrape of
+        those alone, and it names them itself."""
         program = shutil.which("prometheus")
         if program is None:
             raise LabError("starting Prometheus: it is not installed; run "
@@ -47,7 +48,8 @@ class Prometheus:
         shutil.rmtree(folder / "data", ignore_errors=True)
         folder.mkdir(parents=True, exist_ok=True)
         quoted = ", ".join(json.dumps(target) for target in targets)
-        (folder / "prometheus.yml").write_text(CONFIG.format(interval=interval, targets=quoted))
+        text = config or CONFIG.format(interval=interval, targets=quoted)
+        (folder / "prometheus.yml").write_text(text)
         port = port or free_port()
         log = folder / "prometheus.log"
         log.write_bytes(b"")
@@ -82,7 +84,7 @@ class Prometheus:
         """The instant vector as a list of (labels, value)."""
         address = f"{self.url}/api/v1/query?{urllib.parse.urlencode({'query': expression})}"
         try:
-            with urllib.request.urlopen(address, timeout=10) as answer:
+            with urllib.request.urlopen(address, timeout=30) as answer:
                 data = json.load(answer)["data"]
         except urllib.error.HTTPError as error:
             reason = json.loads(error.read()).get("error", str(error))

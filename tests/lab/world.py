@@ -1,6 +1,7 @@
-"""The lab and a real Prometheus beside it, and the questions that tests ask them."""
+"""The lab, a real Prometheus and a real Alertmanager beside it, and the questions that tests ask them."""
 
 import json
+import re
 import subprocess
 import sys
 import tempfile
@@ -8,11 +9,15 @@ import time
 import urllib.request
 from pathlib import Path
 
+from alerting import Alerting
+from errors import LabError
 from prometheus import Prometheus
 
 LAB = Path(__file__).resolve().parent / "lab"
 HOSTS = ("h1", "h2", "h3")
 PATIENCE = 3  # times the limit
+# What is no verdict on the network.
+NO_VERDICT = ("peer_overloaded", "agent_restart")
 
 
 class Failure(Exception):
@@ -27,6 +32,7 @@ class World:
         self.programs = programs
         self.contract = contract
         self.prometheus = None
+        self.alerting = None
         self.urls = {}
         self.instances = {}
 
@@ -49,11 +55,16 @@ class World:
         for host in json.loads(self.lab("status", "--json").stdout)["hosts"]:
             self.urls[host["host"]] = host["metrics_url"].removesuffix("/metrics")
             self.instances[host["host"]] = host["metrics_url"].split("/")[2]
-        self.prometheus = Prometheus.start(self.folder / "prometheus", self.instances.values())
+        self.alerting = Alerting(self.folder / "alerting")
+        targets = list(self.instances.values())
+        self.prometheus = Prometheus.start(self.folder / "prometheus", targets,
+                                           config=self.alerting.prometheus_config(targets))
 
     def down(self):
         if self.prometheus:
             self.prometheus.stop()
+        if self.alerting:
+            self.alerting.stop()
         self.lab("down", check=False)
 
     # --- questions
@@ -69,7 +80,7 @@ class World:
                           f'peer="{peer}",class="{traffic_class}",outcome="ok"') or 0
 
     def api(self, host, page):
-        with urllib.request.urlopen(f"{self.urls[host]}/api/v1/{page}", timeout=10) as answer:
+        with urllib.request.urlopen(f"{self.urls[host]}/api/v1/{page}", timeout=30) as answer:
             return json.load(answer)
 
     def gid(self, host):
@@ -78,19 +89,78 @@ class World:
     def epoch(self, host):
         return self.api(host, "status")["epoch"]
 
+    # --- findings
+
+    def findings(self, host, condition=None, state="active", **subject):
+        """Those of the API with these fields; a subject's field that is not named may be anything."""
+        return [finding for finding in self.api(host, "findings")["findings"]
+                if (condition is None or finding["condition"] == condition)
+                and (state is None or finding["state"] == state)
+                and all(finding[name] == value for name, value in subject.items())]
+
+    def wait_finding(self, limit_s, host, condition, **subject):
+        """Until the host's API has it as active, and then its Prometheus series; returns it."""
+        found = []
+
+        def there():
+            found[:] = self.findings(host, condition, **subject)
+            return bool(found)
+
+        where = " ".join(str(value) for value in subject.values())
+        self.wait(f"{host} finds {condition} {where}".rstrip(), limit_s, there,
+                  lambda: f"; it has {self.told(host)}")
+        labels = "".join(f',{name}="{value}"' for name, value in subject.items() if name != "class")
+        self.wait("and its series says so", 5, lambda: (self.value(
+            host, "rdmapulse_finding", f'condition="{condition}"{labels}') or 0) >= 1)
+        return found[0]
+
+    def wait_no_finding(self, limit_s, host, condition, **subject):
+        where = " ".join(str(value) for value in subject.values())
+        self.wait(f"{host} no longer has {condition} {where}".rstrip(), limit_s,
+                  lambda: not self.findings(host, condition, **subject))
+
+    def told(self, host):
+        return [f"{finding['condition']} {finding['state']}" for finding in
+                self.findings(host, state=None)]
+
+    def mark(self):
+        """For begun(): what the daemons have written so far."""
+        return {host: len(self.lab("log", host).stdout) for host in HOSTS}
+
+    def begun(self, mark, host):
+        """The conditions that the host's journal says became active since then, with their line."""
+        lines = self.lab("log", host).stdout[mark[host]:].splitlines()
+        found = [re.search(r" finding \S+ \S+ (\w+) active .*", line) for line in lines]
+        return {match[1]: match[0].strip() for match in found if match}
+
+    def expect_begun(self, mark, **allowed):
+        """`h1={"peer_down"}`: of what began there nothing else; of a host that is not named nothing
+        but what says nothing of the network."""
+        for host in HOSTS:
+            others = {name: line for name, line in self.begun(mark, host).items()
+                      if name not in allowed.get(host, ()) and name not in NO_VERDICT}
+            if others:
+                raise Failure(f"{host} also found {'; '.join(others.values())}")
+
     # --- waiting
 
     def wait(self, what, limit_s, condition, detail=lambda: ""):
-        """Until condition() is true; prints how long it took beside the limit."""
+        """Until condition() is true; prints how long it took beside the limit. A question that is not
+        answered in time is asked again."""
         started = time.monotonic()
         while True:
-            if condition():
+            unanswered = ""
+            try:
+                holds = condition()
+            except (OSError, LabError) as error:
+                holds, unanswered = False, f"; {error}"
+            if holds:
                 took = time.monotonic() - started
                 mark = "" if took <= limit_s else "  (slow machine)"
                 print(f"     {what}: {took:.1f} s (limit {limit_s} s){mark}", flush=True)
                 return
             if time.monotonic() - started > PATIENCE * limit_s:
-                raise Failure(f"{what}: not within {PATIENCE} × {limit_s} s{detail()}")
+                raise Failure(f"{what}: not within {PATIENCE} × {limit_s} s{unanswered or detail()}")
             time.sleep(0.2)
 
     def wait_probing(self, limit_s, pairs, classes=("lossless", "control")):
