@@ -74,14 +74,18 @@ struct Peer {
   bool operator==(const Peer&) const = default;
 };
 
+// Where more peers come from (source_entries.h): paths of lists, URLs of lists, DNS names.
 struct Discovery {
   std::vector<std::string> file, http, dns;
+  milliseconds refresh{60'000};  // how often URLs and names are asked again
   bool operator==(const Discovery&) const = default;
 };
 
+// Which of the discovered peers are probed (probes/selection.h).
 struct Selection {
   bool tor_mesh = true;
   std::uint32_t sampled = 8;
+  milliseconds redraw{3'600'000};  // after four of these the sample is another one
   // aligned: the n-th port meets the peer's n-th; full: every port meets every port
   std::string rails = "aligned";
   bool operator==(const Selection&) const = default;

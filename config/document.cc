@@ -81,7 +81,8 @@ std::string Meaning(const std::string& message) {
 // is passed over.
 class TreeBuilder : public YAML::EventHandler {
  public:
-  explicit TreeBuilder(Document& document) : document_(document) {}
+  TreeBuilder(Document& document, std::size_t nodes_max)
+      : document_(document), nodes_max_(nodes_max) {}
 
   const std::optional<Problem>& FirstProblem() const { return problem_; }
   Position Last() const { return last_; }  // of the last value that was whole
@@ -138,8 +139,8 @@ class TreeBuilder : public YAML::EventHandler {
   }
 
   Node* Attach(const YAML::Mark& mark, YAML::anchor_t anchor, Node made) {
-    if (document_.nodes_.size() >= kDocumentNodesMax) {
-      Stop(mark, "the file holds more than " + std::to_string(kDocumentNodesMax) + " values");
+    if (document_.nodes_.size() >= nodes_max_) {
+      Stop(mark, "the file holds more than " + std::to_string(nodes_max_) + " values");
       return nullptr;
     }
     Node* const node = &document_.nodes_.emplace_back(std::move(made));
@@ -186,6 +187,7 @@ class TreeBuilder : public YAML::EventHandler {
   }
 
   Document& document_;
+  const std::size_t nodes_max_;
   std::vector<Frame> open_;
   std::vector<const Node*> anchors_;  // by yaml-cpp's number of the anchor; 0 is none
   int documents_ = 0;
@@ -193,16 +195,16 @@ class TreeBuilder : public YAML::EventHandler {
   std::optional<Problem> problem_;
 };
 
-tl::expected<Document, Problem> ParseDocument(std::string_view text) {
-  if (text.size() > kDocumentBytesMax) {
+tl::expected<Document, Problem> ParseDocument(std::string_view text, const DocumentLimits& limits) {
+  if (text.size() > limits.bytes) {
     return tl::unexpected(ProblemAt({}, "the file has more than " +
-                                            std::to_string(kDocumentBytesMax >> 20) +
+                                            std::to_string(limits.bytes >> 20) +
                                             " MiB; that is no configuration of this program"));
   }
   if (std::optional<Problem> bad = BadByte(text)) return tl::unexpected(*std::move(bad));
 
   Document document;
-  TreeBuilder builder(document);
+  TreeBuilder builder(document, limits.nodes);
   try {
     std::istringstream stream{std::string(text).append(kLastLine)};
     YAML::Parser parser(stream);

@@ -19,6 +19,11 @@ inline constexpr std::size_t kDocumentBytesMax = std::size_t{1} << 20;
 inline constexpr std::size_t kDocumentDepthMax = 16;       // ours needs 5
 inline constexpr std::size_t kDocumentNodesMax = 200'000;  // 30 MB
 
+struct DocumentLimits {
+  std::size_t bytes = kDocumentBytesMax;
+  std::size_t nodes = kDocumentNodesMax;
+};
+
 // Lines count from 1, columns (in bytes) from 1; 0: nowhere in the file.
 struct Position {
   int line = 0;
@@ -63,6 +68,7 @@ class Document {
 };
 
 // The one document in `text`. What fails here is the file as a whole, so there is one problem.
-tl::expected<Document, Problem> ParseDocument(std::string_view text);
+tl::expected<Document, Problem> ParseDocument(std::string_view text,
+                                              const DocumentLimits& limits = {});
 
 }  // namespace rdmapulse::config

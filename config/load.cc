@@ -39,25 +39,30 @@ LoadResult Load(std::string_view yaml) {
 }
 
 Result<std::string> ReadFile(const std::string& path) {
+  return ReadFile(path, "the configuration", kDocumentBytesMax);
+}
+
+Result<std::string> ReadFile(const std::string& path, std::string_view what,
+                             std::size_t bytes_max) {
   // Without O_NONBLOCK, opening a FIFO would wait for a writer.
   const UniqueFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (!fd) return Fail(errno, {"opening the configuration ", path});
+  if (!fd) return Fail(errno, {"opening ", what, " ", path});
   struct stat status = {};
-  if (fstat(fd.get(), &status) != 0) return Fail(errno, {"looking at the configuration ", path});
+  if (fstat(fd.get(), &status) != 0) return Fail(errno, {"looking at ", what, " ", path});
   if (!S_ISREG(status.st_mode)) {
-    return Fail({"the configuration ", path, " is not a regular file"}, "name a file");
+    return Fail({what, " ", path, " is not a regular file"}, "name a file");
   }
-  std::string text(kDocumentBytesMax + 1, '\0');
+  std::string text(bytes_max + 1, '\0');
   std::size_t size = 0;
   while (size < text.size()) {
     const ssize_t got = read(fd.get(), text.data() + size, text.size() - size);
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return Fail(errno, {"reading the configuration ", path});
+    if (got < 0) return Fail(errno, {"reading ", what, " ", path});
     if (got == 0) break;
     size += static_cast<std::size_t>(got);
   }
-  if (size > kDocumentBytesMax) {
-    return Fail({"the configuration ", path, " has more than 1 MiB"},
+  if (size > bytes_max) {
+    return Fail({what, " ", path, " has more than ", std::to_string(bytes_max >> 20), " MiB"},
                 "check that it is the right file");
   }
   text.resize(size);

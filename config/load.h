@@ -1,6 +1,7 @@
 // The configuration file: text in, struct and problems out. Any thread; nothing here keeps state.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,6 +27,8 @@ LoadResult Load(std::string_view yaml);
 
 // The text of a regular file of at most 1 MiB.
 Result<std::string> ReadFile(const std::string& path);
+// The same for other files: `what` begins its errors ("the target list"), `bytes_max` is whole MiB.
+Result<std::string> ReadFile(const std::string& path, std::string_view what, std::size_t bytes_max);
 
 // "rdmapulse.yaml:12:5: classes.lossless.dscp: 70 is not a DSCP; use 0 to 63". A warning says so
 // before the key; what concerns the whole file has no line.

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "config/address.h"
+#include "config/labels.h"
 #include "config/network.h"
 #include "config/patterns.h"
 #include "config/units.h"

@@ -19,11 +19,9 @@ void ValidatePeers(const Config& config, Report& report);
 // `taken`: the label of the same series that the daemon sets itself.
 void ValidateLabels(const Labels& labels, const std::string& key, std::string_view taken,
                     Report& report);
+// In validate_sources.cc: discovery and selection.
+void ValidateSources(const Config& config, Report& report);
 void ValidateClasses(const Config& config, Report& report);
 void ValidateUnavailable(const Config& config, Report& report);
-
-// Letters, digits, '.', '_' and '-', up to 253 of them.
-bool IsHostName(std::string_view name);
-inline constexpr std::string_view kHostNameAdvice = "use letters, digits, '.', '_' and '-'";
 
 }  // namespace rdmapulse::config

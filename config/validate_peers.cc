@@ -4,26 +4,14 @@
 #include <utility>
 
 #include "config/address.h"
+#include "config/labels.h"
 #include "config/validate.h"
 #include "config/wording.h"
 
 namespace rdmapulse::config {
 namespace {
 
-constexpr std::size_t kNameMax = 253;  // as long as a host name can be
 constexpr std::size_t kLabelsMax = 32;
-constexpr std::size_t kLabelValueMax = 128;
-
-constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_";
-constexpr std::string_view kDigits = "0123456789";
-
-// Prometheus' data model: [a-zA-Z_][a-zA-Z0-9_]*, where "__" is its own.
-bool IsLabelName(std::string_view name) {
-  if (name.empty() || name.starts_with("__") || kDigits.find(name.front()) != kDigits.npos) {
-    return false;
-  }
-  return name.find_first_not_of(std::string(kLetters) + std::string(kDigits)) == name.npos;
-}
 
 void ValidateName(const Peer& peer, const std::string& key, Report& report) {
   if (!IsHostName(peer.name)) {
@@ -57,11 +45,6 @@ void ValidateAddress(const Config& config, std::size_t index, const std::string&
 
 }  // namespace
 
-bool IsHostName(std::string_view name) {
-  return !name.empty() && name.size() <= kNameMax &&
-         name.find_first_not_of(std::string(kLetters) + std::string(kDigits) + ".-") == name.npos;
-}
-
 void ValidateLabels(const Labels& labels, const std::string& key, std::string_view taken,
                     Report& report) {
   if (labels.size() > kLabelsMax) {
@@ -70,19 +53,8 @@ void ValidateLabels(const Labels& labels, const std::string& key, std::string_vi
     return;
   }
   for (const auto& [name, value] : labels) {
-    const std::string label = Under(key, name);
-    if (!IsLabelName(name)) {
-      report.Error(label, Quoted(name) +
-                              " is not a Prometheus label; use letters, digits and _, a letter "
-                              "first");
-    } else if (name == taken) {
-      report.Error(label, "the daemon sets the label " + name + " itself; choose another name");
-    } else if (name == "job" || name == "instance") {
-      report.Error(label, "Prometheus sets the label " + name + " itself; choose another name");
-    }
-    if (value.size() > kLabelValueMax) {
-      report.Error(label, "has " + std::to_string(value.size()) + " bytes; use at most " +
-                              std::to_string(kLabelValueMax));
+    if (auto problem = LabelProblem(name, value, taken)) {
+      report.Error(Under(key, name), *std::move(problem));
     }
   }
 }

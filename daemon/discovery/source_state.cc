@@ -1,0 +1,46 @@
+#include "daemon/discovery/source_state.h"
+
+#include <utility>
+
+namespace rdmapulse::discovery {
+
+bool SourceState::Take(Fetched fetched, TimePoint now) {
+  const bool changed = fetched.list && fetched.list->peers != list_.peers;
+  if (fetched.list) list_ = *std::move(fetched.list);
+  const bool first = !success_.has_value();
+  success_ = fetched.failure.empty();
+  if (*success_) good_ = now;
+  if (fetched.failure != failure_) {
+    failure_ = std::move(fetched.failure);
+    news_.push_back(subject_ + ": " +
+                    (failure_.empty() ? "read again, " : failure_ + "; in use stays ") +
+                    ListText());
+  } else if (changed || first) {
+    news_.push_back(subject_ + ": " + ListText());
+  }
+  SayProblems();
+  return changed;
+}
+
+std::optional<Duration> SourceState::Age(TimePoint now) const {
+  if (!good_) return std::nullopt;
+  return now - *good_;
+}
+
+std::vector<std::string> SourceState::TakeNews() { return std::exchange(news_, {}); }
+
+void SourceState::SayProblems() {
+  if (list_.problems == said_problems_) return;
+  said_problems_ = list_.problems;
+  for (const std::string& problem : list_.problems) news_.push_back(subject_ + ": " + problem);
+  if (list_.problem_count > list_.problems.size()) {
+    news_.push_back(subject_ + ": " + std::to_string(list_.problem_count - list_.problems.size()) +
+                    " further problems are not listed");
+  }
+}
+
+std::string SourceState::ListText() const {
+  return "a list of " + std::to_string(list_.peers.size()) + " peers";
+}
+
+}  // namespace rdmapulse::discovery

@@ -1,0 +1,55 @@
+#include "daemon/discovery/source_state.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace rdmapulse::discovery {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+constexpr TimePoint kStart{1h};
+
+TargetList ListOf(const std::string& name) { return {{{name, name + ":9937", {}}}, {}, 0}; }
+Fetched Good(const std::string& name) { return {.list = ListOf(name), .failure = {}}; }
+Fetched Bad(const std::string& why) { return {.list = {}, .failure = why}; }
+
+TEST(SourceStateTest, AFailureKeepsTheLastGoodListAndItsAgeGrows) {
+  SourceState state("discovery.file /f.json");
+  EXPECT_EQ(state.success(), std::nullopt);
+  EXPECT_EQ(state.Age(kStart), std::nullopt) << "never read is not fresh";
+  EXPECT_TRUE(state.Take(Good("h2"), kStart));
+  EXPECT_FALSE(state.Take(Bad("it is not there"), kStart + 5s));
+  EXPECT_EQ(state.peers(), ListOf("h2").peers);
+  EXPECT_EQ(state.success(), false);
+  EXPECT_EQ(state.Age(kStart + 7s), 7s);
+  EXPECT_FALSE(state.Take({}, kStart + 10s)) << "read well, and nothing is new";
+  EXPECT_EQ(state.success(), true);
+  EXPECT_EQ(state.Age(kStart + 10s), 0s);
+  EXPECT_TRUE(state.Take(Good("h3"), kStart + 15s));
+  EXPECT_FALSE(state.Take(Good("h3"), kStart + 20s));
+}
+
+TEST(SourceStateTest, EachThingIsSaidOnce) {
+  SourceState state("S");
+  state.Take(Good("h2"), kStart);
+  EXPECT_THAT(state.TakeNews(), ElementsAre("S: a list of 1 peers"));
+  state.Take(Good("h2"), kStart);
+  EXPECT_THAT(state.TakeNews(), IsEmpty());
+  state.Take(Bad("gone"), kStart);
+  state.Take(Bad("gone"), kStart);
+  EXPECT_THAT(state.TakeNews(), ElementsAre("S: gone; in use stays a list of 1 peers"));
+  TargetList odd = ListOf("h2");
+  odd.problems = {"group 1 is odd"};
+  odd.problem_count = 3;
+  state.Take({.list = odd, .failure = {}}, kStart);
+  state.Take({.list = odd, .failure = {}}, kStart);
+  EXPECT_THAT(state.TakeNews(), ElementsAre("S: read again, a list of 1 peers", "S: group 1 is odd",
+                                            "S: 2 further problems are not listed"));
+  EXPECT_EQ(state.bad_entries(), 3U);
+}
+
+}  // namespace
+}  // namespace rdmapulse::discovery
