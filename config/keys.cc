@@ -23,6 +23,11 @@ constexpr DurationBounds kDeadline = {milliseconds(1), milliseconds(10'000)};
 // A finding needs ten seconds of what came before it; more than an hour is what Prometheus is for.
 constexpr DurationBounds kRecorderTime = {milliseconds(10'000), hours(1)};
 
+// More often would be a load on the servers of thousands of hosts.
+constexpr DurationBounds kRefresh = {milliseconds(1000), hours(1)};
+// A trend of less than minutes is none; a pair that nobody probes for weeks is forgotten.
+constexpr DurationBounds kRedraw = {milliseconds(60'000), hours(168)};
+
 constexpr std::array<std::string_view, 3> kMad = {"none", "port", "switch"};
 constexpr std::array<std::string_view, 3> kFamilies = {"any", "ipv4", "ipv6"};
 constexpr std::array<std::string_view, 2> kRails = {"aligned", "full"};
@@ -120,10 +125,13 @@ constexpr auto kOwnKeys = std::to_array<Key>({
     {"discovery.file", [](const Value& v, Config& c) { Read(v, c.discovery.file); }},
     {"discovery.http", [](const Value& v, Config& c) { Read(v, c.discovery.http); }},
     {"discovery.dns", [](const Value& v, Config& c) { Read(v, c.discovery.dns); }},
+    {"discovery.refresh",
+     [](const Value& v, Config& c) { Read(v, kRefresh, c.discovery.refresh); }},
     {"selection.tor_mesh", [](const Value& v, Config& c) { Read(v, c.selection.tor_mesh); }},
     {"selection.sampled",
      [](const Value& v,
         Config& c) { Read(v, Bounds{0, 4096, "a number of peers"}, c.selection.sampled); }},
+    {"selection.redraw", [](const Value& v, Config& c) { Read(v, kRedraw, c.selection.redraw); }},
     {"selection.rails",
      [](const Value& v, Config& c) { ReadChoice(v, kRails, c.selection.rails); }},
     {"classes.lossless.dscp", [](const Value& v, Config& c) { ReadDscp(v, c.classes.lossless); }},

@@ -65,6 +65,10 @@ Changes Diff(const Config& before, const Config& after) {
   changes.host = before.host != after.host;
   changes.devices = before.devices != after.devices || before.ports != after.ports;
   changes.rails = before.selection.rails != after.selection.rails;
+  changes.discovery = before.discovery != after.discovery;
+  Selection same_rails = before.selection;
+  same_rails.rails = after.selection.rails;
+  changes.selection = same_rails != after.selection;
   changes.gid = before.gid != after.gid;
   changes.budget = before.budget != after.budget;
   changes.collect = before.collect != after.collect;

@@ -28,7 +28,9 @@ struct Changes {
   bool host = false;     // name or labels
   bool devices = false;  // devices or ports: some are opened, some let go
   bool rails = false;    // selection.rails: other paths
-  bool gid = false;      // every QP is rebuilt
+  bool discovery = false;
+  bool selection = false;  // the rest of it
+  bool gid = false;        // every QP is rebuilt
   bool budget = false;
   bool collect = false;
   bool api_allow = false;
@@ -44,7 +46,7 @@ struct Changes {
 };
 
 // Both must be usable. The order of the peers does not matter. Keys that this version does not act
-// on (tls, discovery, the rest of selection, recorder) change nothing.
+// on (tls) change nothing.
 Changes Diff(const Config& before, const Config& after);
 
 }  // namespace rdmapulse::config

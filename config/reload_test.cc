@@ -92,6 +92,8 @@ TEST(DiffTest, EachSectionIsItsOwnChange) {
   EXPECT_EQ(ChangesOf([](Config& c) { c.devices.exclude = {"x"}; }), Only(&Changes::devices));
   EXPECT_EQ(ChangesOf([](Config& c) { c.ports.ignore = {"x"}; }), Only(&Changes::devices));
   EXPECT_EQ(ChangesOf([](Config& c) { c.selection.rails = "full"; }), Only(&Changes::rails));
+  EXPECT_EQ(ChangesOf([](Config& c) { c.discovery.dns = {"x"}; }), Only(&Changes::discovery));
+  EXPECT_EQ(ChangesOf([](Config& c) { c.selection.sampled = 1; }), Only(&Changes::selection));
   EXPECT_EQ(ChangesOf([](Config& c) { c.gid.family = "ipv6"; }), Only(&Changes::gid));
   EXPECT_EQ(ChangesOf([](Config& c) { c.budget.qps_per_nic = 1; }), Only(&Changes::budget));
   EXPECT_EQ(ChangesOf([](Config& c) { c.collect.series_max = 1; }), Only(&Changes::collect));

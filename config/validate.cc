@@ -108,6 +108,7 @@ void Validate(const Config& config, Report& report) {
   ValidateDevices(config, report);
   ValidateCollect(config.collect, report);
   ValidatePeers(config, report);
+  ValidateSources(config, report);
   ValidateClasses(config, report);
   ValidatePath(config.recorder.dir, "recorder.dir", report);
   const auto holds_one = [&report](std::uint64_t bytes, const std::string& key) {

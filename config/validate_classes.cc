@@ -86,8 +86,7 @@ void ValidateClasses(const Config& config, Report& report) {
   ValidateClass(config.classes.control, "classes.control", report);
 }
 
-// What the file's contract has but this version does not act on. Where silence would be unsafe or
-// would leave peers unwatched it is an error, otherwise a warning.
+// What the file's contract has but this version does not act on: silence would be unsafe.
 void ValidateUnavailable(const Config& config, Report& report) {
   const Config defaults;
   const Tls& tls = config.control.tls;
@@ -103,22 +102,6 @@ void ValidateUnavailable(const Config& config, Report& report) {
       report.Error(Under("control.tls", name), "is missing; TLS needs cert, key and ca");
     }
   }
-  const auto no_discovery = [&report](const std::vector<std::string>& entries,
-                                      const std::string& key) {
-    if (entries.empty()) return;
-    report.Error(key, "discovery is not available in this version; list the peers under `peers`");
-  };
-  no_discovery(config.discovery.file, "discovery.file");
-  no_discovery(config.discovery.http, "discovery.http");
-  no_discovery(config.discovery.dns, "discovery.dns");
-
-  const auto no_effect = [&report](bool set, const std::string& key, std::string_view why) {
-    if (set) report.Warn(key, "has no effect in this version, " + std::string(why));
-  };
-  constexpr std::string_view kAllPeers = "which probes every peer of the list";
-  no_effect(config.selection.tor_mesh != defaults.selection.tor_mesh, "selection.tor_mesh",
-            kAllPeers);
-  no_effect(config.selection.sampled != defaults.selection.sampled, "selection.sampled", kAllPeers);
 }
 
 }  // namespace rdmapulse::config

@@ -1,4 +1,5 @@
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
@@ -9,6 +10,9 @@
 
 namespace rdmapulse::config {
 namespace {
+
+// A QP for each of the two classes.
+constexpr std::uint32_t kQpsPerPeer = 2;
 
 // Each is read on its own, every few seconds or minutes.
 constexpr std::size_t kSourcesMax = 16;
@@ -50,6 +54,17 @@ void ValidateSources(const Config& config, Report& report) {
   ValidateEntries(
       discovery.dns, "discovery.dns",
       [](const std::string& entry) { return ProblemOf(ParseDnsName(entry)); }, report);
+  if (config.selection.redraw.count() % 1000 != 0) {
+    report.Error("selection.redraw", "is no whole number of seconds; all hosts count them alike");
+  }
+  const std::uint32_t peers = config.budget.qps_per_nic / kQpsPerPeer;
+  const bool known = config.selection.sampled != Selection{}.sampled &&
+                     !report.Failed("selection.sampled") && !report.Failed("budget.qps_per_nic");
+  if (known && config.selection.sampled > peers) {
+    report.Warn("selection.sampled", std::to_string(config.selection.sampled) +
+                                         " peers are more than budget.qps_per_nic holds; at most " +
+                                         std::to_string(peers) + " are probed on a NIC");
+  }
 }
 
 }  // namespace rdmapulse::config

@@ -233,7 +233,7 @@ TEST(ValidateTest, ChoicesAreKnownWords) {
               ElementsAre(HasSubstr("\"none\" is not known here; use one of aligned, full")));
 }
 
-TEST(ValidateUnavailableTest, TlsAndDiscoveryAreErrors) {
+TEST(ValidateUnavailableTest, TlsIsAnError) {
   EXPECT_THAT(Problems("control: {tls: {cert: /c, key: /k, ca: /a}}"),
               ElementsAre("f:1:11: control.tls: TLS is not available in this version, which "
                           "refuses to start rather than talk in clear; delete the key and keep "
@@ -242,20 +242,29 @@ TEST(ValidateUnavailableTest, TlsAndDiscoveryAreErrors) {
               ElementsAre(HasSubstr("control.tls: TLS is not available"),
                           HasSubstr("control.tls.key: is missing; TLS needs cert, key and ca"),
                           HasSubstr("control.tls.ca: is missing")));
-  for (const std::string key : {"file", "http", "dns"}) {
-    const LoadResult loaded = Load("discovery: {" + key + ": [x]}");
-    EXPECT_FALSE(loaded.Usable());
-    EXPECT_THAT(loaded.problems[0].message, HasSubstr("discovery is not available"));
-  }
 }
 
-TEST(ValidateUnavailableTest, TheRestIsAWarning) {
-  for (const std::string yaml : {"selection: {tor_mesh: false}", "selection: {sampled: 4}"}) {
-    const LoadResult loaded = Load(yaml);
-    EXPECT_TRUE(loaded.Usable()) << yaml;
-    ASSERT_EQ(loaded.problems.size(), 1U) << yaml;
-    EXPECT_TRUE(loaded.problems[0].warning) << yaml;
-  }
+TEST(ValidateSourcesTest, EntriesThatCannotBeReadAreErrors) {
+  EXPECT_THAT(Problems("discovery: {file: [/a.json, peers.json, /a.json]}"),
+              ElementsAre(HasSubstr("f:1:29: discovery.file[1]: \"peers.json\" is not an absolute"),
+                          HasSubstr("discovery.file[2]: \"/a.json\" is listed twice")));
+  EXPECT_THAT(Problems("discovery: {http: ['https://sd/']}"), ElementsAre(HasSubstr("needs TLS")));
+  EXPECT_THAT(Problems("discovery: {dns: [192.0.2.1]}"), ElementsAre(HasSubstr("needs no DNS")));
+  EXPECT_THAT(Problems("discovery: {refresh: 999ms}"), ElementsAre(HasSubstr("out of range")));
+  std::string names;
+  for (int i = 0; i < 16; ++i) names += "n" + std::to_string(i) + ",";
+  EXPECT_TRUE(Load("discovery: {dns: [" + names + "]}").problems.empty());
+  EXPECT_THAT(Problems("discovery: {dns: [" + names + "x]}"),
+              ElementsAre(HasSubstr("has 17 entries; use at most 16")));
+}
+
+TEST(ValidateSourcesTest, ASampleThatTheBudgetDoesNotHoldIsAWarning) {
+  EXPECT_TRUE(Load("selection: {sampled: 128}").problems.empty());
+  EXPECT_THAT(Problems("selection: {sampled: 129}"),
+              ElementsAre(HasSubstr("warning: selection.sampled: 129 peers are more than "
+                                    "budget.qps_per_nic holds; at most 128")));
+  EXPECT_THAT(Problems("selection: {redraw: 60001ms}"),
+              ElementsAre(HasSubstr("no whole number of seconds")));
 }
 
 TEST(ValidateHealthTest, SharesAreAboveNothingAndAtMostTheWhole) {

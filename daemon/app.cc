@@ -96,7 +96,7 @@ App::App(config::Config config, std::string config_path)
                          .journal = Journal}),
       control_(loop_, PeersOptions(config_, epoch_), peer_events_),
       asked_probes_(
-          loop_, prober_, [this](const std::string& peer) { return IsPeer(peer); },
+          loop_, prober_, [this](const std::string& peer) { return control_.Has(peer); },
           [this](bool on) { maintenance_ = on; }),
       prober_({.transport = transport_,
                .link = control_,
@@ -114,6 +114,7 @@ App::App(config::Config config, std::string config_path)
                      asked_probes_.OnScheduled(news);
                    }},
               epoch_),
+      chooser_(loop_, [this] { TakePeers(); }),
       collection_(loop_, config_.sysfs_root,
                   {.discovered = [this](const auto& devices) { OnDevices(devices); },
                    .collected = [this](const DeviceInfo& device,
@@ -167,6 +168,7 @@ void App::StopAll() {
   publish_timer_.cancel();
   asked_probes_.Stop();
   http_.reset();
+  chooser_.Stop();
   control_.Stop();
   collection_.Stop();
   recorder_pool_.Stop();
@@ -188,8 +190,15 @@ void App::Configure() {
                       .deny = Compiled(collect.deny),
                       .max = collect.series_max});
   verdict_.SetSettings(config::DetectorSettings(config_));
-  control_.SetPeers(config_.peers);
-  prober_.Configure(probes::MakeSettings(config_));
+  chooser_.Configure(config_, host_, control_.listen_port());
+  TakePeers();
+}
+
+void App::TakePeers() {
+  const PeerChoice& choice = chooser_.choice();
+  control_.SetGuests(choice.guests);
+  control_.SetPeers(choice.probed);
+  prober_.Configure(probes::MakeSettings(config_, choice.probed));
 }
 
 void App::Beat(TimePoint due) {
@@ -242,6 +251,7 @@ void App::OnDevices(const std::vector<DeviceInfo>& devices) {
   if (devices.empty() && !std::exchange(said_no_devices_, true)) {
     spdlog::warn("no RDMA device here: counting and probing nothing until one appears");
   }
+  chooser_.SetDevices(devices);
   counters_.KeepOnly(devices);
   transport_.SetDevices(devices, Clock::now());
   verdict_.OnDevices(devices, Clock::now());
@@ -336,11 +346,6 @@ void App::Apply(config::Config next) {
                changes.peers_added.size(), changes.peers_removed.size());
 }
 
-bool App::IsPeer(const std::string& name) const {
-  return std::any_of(config_.peers.begin(), config_.peers.end(),
-                     [&name](const config::Peer& peer) { return peer.name == name; });
-}
-
 // The predicate runs on the HTTP thread: what it looks at comes with the snapshot.
 http::ServerOptions App::HttpOptions() const {
   http::ServerOptions options;
@@ -384,6 +389,8 @@ std::shared_ptr<const Snapshot> App::TakeSnapshot() {
     }
     snapshot->ports.push_back(std::move(status));
   }
+  snapshot->peer_sources = chooser_.Sources(now);
+  snapshot->peer_counts = chooser_.choice().counts;
   snapshot->peers = control_.Status(now);
   // Both are in order of the peers' names.
   auto peer = snapshot->peers.begin();

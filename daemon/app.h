@@ -1,5 +1,6 @@
 // The wiring: which value goes where. Read this first.
 //
+//   PeerChooser (discovery, selection) ─ peers ─► Prober, ControlPlane
 //   CollectionLoop ─ devices ─► VerbsTransport ◄─► Prober ◄─► ControlPlane (peers)
 //        │ └─ retransmission counters ──────────────►│
 //        ├─ readings, probes, sessions ─► Verdict ─► findings
@@ -26,6 +27,7 @@
 #include "daemon/collection.h"
 #include "daemon/http/server.h"
 #include "daemon/loop_lateness.h"
+#include "daemon/peer_chooser.h"
 #include "daemon/peer_events.h"
 #include "daemon/peers/control_plane.h"
 #include "daemon/recorder/store.h"
@@ -62,7 +64,7 @@ class App {
   void Reload();
   void Apply(config::Config next);
   void Configure();
-  bool IsPeer(const std::string& name) const;
+  void TakePeers();
   std::shared_ptr<const Snapshot> TakeSnapshot();
   http::ServerOptions HttpOptions() const;
   void StopAll();
@@ -91,6 +93,7 @@ class App {
   peers::ControlPlane control_;
   AskedProbes asked_probes_;  // hears of the probes that the prober's end aborts
   probes::Prober prober_;
+  PeerChooser chooser_;
   CollectionLoop collection_;
   collectors::CounterBook counters_;
   collectors::SeriesUse said_series_;

@@ -12,6 +12,7 @@
 
 #include "collectors/reading.h"
 #include "daemon/base/device_info.h"
+#include "daemon/discovery/status.h"
 #include "daemon/finding_series.h"
 #include "daemon/health/finding.h"
 #include "daemon/health/rates.h"
@@ -67,6 +68,8 @@ struct Snapshot {
   // the collections themselves say it.
   std::shared_ptr<const collectors::CountedHost> counted;
   std::vector<PeerSnapshot> peers;
+  std::vector<discovery::SourceStatus> peer_sources;
+  discovery::PeerCounts peer_counts;
   // Suspect, active and clearing ones. Null: no detectors run (scrape without a daemon).
   std::shared_ptr<const std::vector<health::Finding>> findings;
   std::vector<FindingSeries::Sample> finding_series;

@@ -38,11 +38,12 @@ Prober::~Prober() { seams_.transport.SetHandlers({}); }
 void Prober::Configure(const Settings& settings) {
   const bool rate_changed =
       settings.probes_per_second_per_nic != settings_.probes_per_second_per_nic;
+  // One that is not chosen any more goes at once; a guest, which never was, stays with its session.
+  std::set<std::string> were_chosen(settings_.peers.begin(), settings_.peers.end());
   settings_ = settings;
   if (rate_changed) env_.probes.clear();
-  std::erase_if(peers_, [this](const auto& peer) {
-    const auto& names = settings_.peers;
-    return std::find(names.begin(), names.end(), peer.first) == names.end();
+  std::erase_if(peers_, [this, &were_chosen](const auto& peer) {
+    return !Chosen(peer.first) && (were_chosen.contains(peer.first) || !peer.second.session);
   });
   Reconcile();
   for (auto& [key, entry] : entries_) {
@@ -76,7 +77,12 @@ void Prober::OnPeerGone(const std::string& peer) {
   const auto found = peers_.find(peer);
   if (found == peers_.end()) return;
   found->second.session = false;
+  if (!Chosen(peer)) peers_.erase(found);  // a guest
   Reconcile();
+}
+
+bool Prober::Chosen(const std::string& peer) const {
+  return std::find(settings_.peers.begin(), settings_.peers.end(), peer) != settings_.peers.end();
 }
 
 void Prober::OnConnectRequest(const std::string& peer, const ConnectRequest& request, Reply reply) {
@@ -248,13 +254,16 @@ void Prober::Refresh(Entry& entry) {
 }
 
 // The first paths in key order get the QPs: the same ones after every change, so that a full NIC
-// does not shuffle its measurements.
+// does not shuffle its measurements. Guests come after those that we chose.
 void Prober::ApplyBudget() {
   std::map<std::string, std::uint32_t> qps;
-  for (auto& [key, entry] : entries_) {
-    const bool over = ++qps[key.local.device] > settings_.qps_per_nic;
-    entry.path->connection().Forbid(
-        over ? "over budget.qps_per_nic (" + std::to_string(settings_.qps_per_nic) + ")" : "");
+  for (const bool chosen : {true, false}) {
+    for (auto& [key, entry] : entries_) {
+      if (Chosen(key.peer) != chosen) continue;
+      const bool over = ++qps[key.local.device] > settings_.qps_per_nic;
+      entry.path->connection().Forbid(
+          over ? "over budget.qps_per_nic (" + std::to_string(settings_.qps_per_nic) + ")" : "");
+    }
   }
 }
 

@@ -84,6 +84,7 @@ class Prober : public PeerEvents {
   void AddPath(const PathKey& key);
   void Refresh(Entry& entry);
   void ApplyBudget();
+  bool Chosen(const std::string& peer) const;
   PathKey KeyOf(const std::string& peer, const PathRef& path) const;
   Entry* Find(const PathKey& key);
   void Touched(Entry& entry);

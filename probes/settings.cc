@@ -28,9 +28,9 @@ Duration ClassSettings::HardDeadline() const {
   return 4 * (attributes.retry_cnt + 1) * AckTimeout() + std::chrono::seconds(1);
 }
 
-Settings MakeSettings(const config::Config& config) {
+Settings MakeSettings(const config::Config& config, const std::vector<config::Peer>& peers) {
   Settings settings;
-  for (const config::Peer& peer : config.peers) settings.peers.push_back(peer.name);
+  for (const config::Peer& peer : peers) settings.peers.push_back(peer.name);
   settings.classes = {MakeClass(config.classes.lossless), MakeClass(config.classes.control)};
   settings.rails = config.selection.rails == "full" ? Rails::kFull : Rails::kAligned;
   settings.qps_per_nic = config.budget.qps_per_nic;

@@ -29,7 +29,8 @@ struct ClassSettings {
 };
 
 struct Settings {
-  std::vector<std::string> peers;  // names
+  // Names of those we chose to probe. Others that connect are guests: probed while they are there.
+  std::vector<std::string> peers;
   std::array<ClassSettings, kClassCount> classes;
   Rails rails = Rails::kAligned;
   std::uint32_t qps_per_nic = 256;
@@ -39,6 +40,7 @@ struct Settings {
 };
 
 // Of a valid configuration; ops this version cannot send are left out (validation refuses them).
-Settings MakeSettings(const config::Config& config);
+// `peers`: those of the configuration and those that were selected.
+Settings MakeSettings(const config::Config& config, const std::vector<config::Peer>& peers);
 
 }  // namespace rdmapulse::probes

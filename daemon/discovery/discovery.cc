@@ -27,8 +27,7 @@ struct Discovery::Source {
 };
 
 Discovery::Discovery(boost::asio::io_context& loop, const Options& options,
-                     std::function<void()> changed,
-                     std::function<void(const std::string& line)> journal)
+                     std::function<void()> changed, std::function<void(const std::string&)> journal)
     : loop_(loop),
       options_(options),
       changed_(std::move(changed)),
@@ -176,9 +175,9 @@ void Discovery::Arm(Source& source) {
   });
 }
 
-std::vector<const SourceState*> Discovery::Lists() const {
-  std::vector<const SourceState*> lists;
-  for (const auto& source : sources_) lists.push_back(&source->state);
+std::vector<std::shared_ptr<const TargetList>> Discovery::Lists() const {
+  std::vector<std::shared_ptr<const TargetList>> lists;
+  for (const auto& source : sources_) lists.push_back(source->state.list());
   return lists;
 }
 
@@ -190,8 +189,8 @@ std::vector<SourceStatus> Discovery::Status(TimePoint now) const {
                       .source = source->entry,
                       .success = state.success(),
                       .age = state.Age(now),
-                      .peers = state.peers().size(),
-                      .bad_entries = state.bad_entries()});
+                      .peers = state.list()->peers.size(),
+                      .bad_entries = state.list()->problem_count});
   }
   return status;
 }

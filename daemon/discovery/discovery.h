@@ -35,10 +35,9 @@ class Discovery {
     std::optional<DnsServer> dns_server;  // instead of those in resolv.conf
   };
 
-  // `changed`: the peers of some source are others than before. `journal`: a line for the log;
-  // `warning` when it is about something that is wrong.
+  // `changed`: the peers of some source are others than before. `journal`: a line for the log.
   Discovery(boost::asio::io_context& loop, const Options& options, std::function<void()> changed,
-            std::function<void(const std::string& line)> journal);
+            std::function<void(const std::string&)> journal);
   ~Discovery();
   Discovery(const Discovery&) = delete;
   Discovery& operator=(const Discovery&) = delete;
@@ -47,11 +46,14 @@ class Discovery {
   void Configure(const config::Discovery& config);
   void Stop();
 
-  // Of every source that was read at least once, in the order of the configuration.
-  std::vector<const SourceState*> Lists() const;
+  // Of every source, in the order of the configuration; empty ones for what was never read.
+  std::vector<std::shared_ptr<const TargetList>> Lists() const;
   std::vector<SourceStatus> Status(TimePoint now) const;
   // Every source has been looked at once, well or not.
   bool Settled() const;
+
+  // For what else must not hold up the loop.
+  BlockingPool& pool() { return file_pool_; }
 
  private:
   struct Source;

@@ -44,8 +44,8 @@ class DiscoveryTest : public ::testing::Test {
   }
   std::vector<std::string> Names() const {
     std::vector<std::string> names;
-    for (const SourceState* list : discovery_.Lists()) {
-      for (const Peer& peer : list->peers()) names.push_back(peer.name);
+    for (const auto& list : discovery_.Lists()) {
+      for (const Peer& peer : list->peers) names.push_back(peer.name);
     }
     return names;
   }

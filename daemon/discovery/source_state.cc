@@ -5,8 +5,8 @@
 namespace rdmapulse::discovery {
 
 bool SourceState::Take(Fetched fetched, TimePoint now) {
-  const bool changed = fetched.list && fetched.list->peers != list_.peers;
-  if (fetched.list) list_ = *std::move(fetched.list);
+  const bool changed = fetched.list && fetched.list->peers != list_->peers;
+  if (fetched.list) list_ = std::make_shared<const TargetList>(*std::move(fetched.list));
   const bool first = !success_.has_value();
   success_ = fetched.failure.empty();
   if (*success_) good_ = now;
@@ -30,17 +30,18 @@ std::optional<Duration> SourceState::Age(TimePoint now) const {
 std::vector<std::string> SourceState::TakeNews() { return std::exchange(news_, {}); }
 
 void SourceState::SayProblems() {
-  if (list_.problems == said_problems_) return;
-  said_problems_ = list_.problems;
-  for (const std::string& problem : list_.problems) news_.push_back(subject_ + ": " + problem);
-  if (list_.problem_count > list_.problems.size()) {
-    news_.push_back(subject_ + ": " + std::to_string(list_.problem_count - list_.problems.size()) +
+  if (list_->problems == said_problems_) return;
+  said_problems_ = list_->problems;
+  for (const std::string& problem : list_->problems) news_.push_back(subject_ + ": " + problem);
+  if (list_->problem_count > list_->problems.size()) {
+    news_.push_back(subject_ + ": " +
+                    std::to_string(list_->problem_count - list_->problems.size()) +
                     " further problems are not listed");
   }
 }
 
 std::string SourceState::ListText() const {
-  return "a list of " + std::to_string(list_.peers.size()) + " peers";
+  return "a list of " + std::to_string(list_->peers.size()) + " peers";
 }
 
 }  // namespace rdmapulse::discovery

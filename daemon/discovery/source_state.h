@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -27,8 +28,8 @@ class SourceState {
   // True: the peers are others than before. A failure keeps those that are there.
   bool Take(Fetched fetched, TimePoint now);
 
-  const std::vector<config::Peer>& peers() const { return list_.peers; }
-  std::size_t bad_entries() const { return list_.problem_count; }
+  // The list in use; it never changes, so that other threads may read it.
+  std::shared_ptr<const TargetList> list() const { return list_; }
   // Of the last look; nullopt: there was none yet.
   std::optional<bool> success() const { return success_; }
   // Since everything was read well; nullopt: it never was.
@@ -41,7 +42,7 @@ class SourceState {
   std::string ListText() const;
 
   std::string subject_;
-  TargetList list_;
+  std::shared_ptr<const TargetList> list_ = std::make_shared<const TargetList>();
   std::optional<bool> success_;
   std::optional<TimePoint> good_;
   std::string failure_;

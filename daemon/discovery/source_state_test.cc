@@ -22,7 +22,7 @@ TEST(SourceStateTest, AFailureKeepsTheLastGoodListAndItsAgeGrows) {
   EXPECT_EQ(state.Age(kStart), std::nullopt) << "never read is not fresh";
   EXPECT_TRUE(state.Take(Good("h2"), kStart));
   EXPECT_FALSE(state.Take(Bad("it is not there"), kStart + 5s));
-  EXPECT_EQ(state.peers(), ListOf("h2").peers);
+  EXPECT_EQ(state.list()->peers, ListOf("h2").peers);
   EXPECT_EQ(state.success(), false);
   EXPECT_EQ(state.Age(kStart + 7s), 7s);
   EXPECT_FALSE(state.Take({}, kStart + 10s)) << "read well, and nothing is new";
@@ -48,7 +48,7 @@ TEST(SourceStateTest, EachThingIsSaidOnce) {
   state.Take({.list = odd, .failure = {}}, kStart);
   EXPECT_THAT(state.TakeNews(), ElementsAre("S: read again, a list of 1 peers", "S: group 1 is odd",
                                             "S: 2 further problems are not listed"));
-  EXPECT_EQ(state.bad_entries(), 3U);
+  EXPECT_EQ(state.list()->problem_count, 3U);
 }
 
 }  // namespace

@@ -33,4 +33,14 @@ struct SourceStatus {
   bool operator==(const SourceStatus&) const = default;
 };
 
+// How many peers there are, and why they are probed.
+struct PeerCounts {
+  std::size_t known = 0;  // in all, without ourselves
+  std::size_t configured = 0;
+  std::size_t mesh = 0;    // of our ToR
+  std::size_t sample = 0;  // others
+
+  bool operator==(const PeerCounts&) const = default;
+};
+
 }  // namespace rdmapulse::discovery

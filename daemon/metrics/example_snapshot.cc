@@ -155,6 +155,11 @@ Snapshot ExampleSnapshot() {
   snapshot.findings_total[static_cast<std::size_t>(health::Condition::kCongestion)] = 2;
   snapshot.recordings_saved = 1;
   snapshot.pause_peaks = {{{{"mlx5_0", 1}, 3, health::Direction::kRx}, 0.75}};
+  snapshot.peer_sources = {
+      {discovery::Kind::kFile, "/etc/rdmapulse/peers.json", true, 2s, 3, 0},
+      {discovery::Kind::kHttp, "http://sd.example/rdma", false, 90s, 2, 1},
+      {discovery::Kind::kDns, "rdmapulse.fabric.svc", std::nullopt, std::nullopt, 0, 0}};
+  snapshot.peer_counts = {.known = 6, .configured = 1, .mesh = 3, .sample = 1};
   return snapshot;
 }
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "daemon/metrics/discovery_families.h"
 #include "daemon/metrics/family_set.h"
 #include "daemon/metrics/finding_families.h"
 #include "daemon/metrics/probe_families.h"
@@ -98,6 +99,7 @@ std::string RenderText(const Snapshot& snapshot, const std::optional<ProcessStat
   AddDevices(families, snapshot.devices);
   AddReadings(families, snapshot);
   AddPeers(families, snapshot.peers);
+  AddDiscovery(families, snapshot);
   AddFindings(families, snapshot);
   if (process) AddProcess(families, *process, snapshot.epoch);
   return std::move(families).Text();

@@ -13,6 +13,13 @@
 #include "daemon/peers/wire.h"
 
 namespace rdmapulse::peers {
+namespace {
+
+// Of the common lists only those call whose list or clock differs from ours: a few, or a fabric
+// that is configured in two ways.
+constexpr std::ptrdiff_t kGuestsMax = 128;
+
+}  // namespace
 
 std::uint64_t RandomInstance() {
   std::random_device device;
@@ -20,12 +27,14 @@ std::uint64_t RandomInstance() {
 }
 
 ControlPlane::ControlPlane(boost::asio::io_context& io, Options options, probes::PeerEvents& events)
-    : shared_(std::make_unique<Shared>(Shared{.io = io,
-                                              .options = std::move(options),
-                                              .events = events,
-                                              .source = {},
-                                              .identity = {},
-                                              .ports = {}})),
+    : shared_(std::make_unique<Shared>(
+          Shared{.io = io,
+                 .options = std::move(options),
+                 .events = events,
+                 .source = {},
+                 .identity = {},
+                 .ports = {},
+                 .guest_gone = [this](const std::string& name) { ForgetGuest(name); }})),
       listener_(std::make_shared<Listener>(io, shared_->options, shared_->identity, *this)) {}
 
 ControlPlane::~ControlPlane() { Stop(); }
@@ -55,8 +64,8 @@ void ControlPlane::SetPeers(const std::vector<config::Peer>& peers) {
   RemovePeersNotIn(peers);
   for (const config::Peer& peer : peers) {
     const auto [entry, added] = peers_.try_emplace(peer.name);
-    if (added) {
-      entry->second = std::make_unique<Peer>(*shared_, peer);
+    if (added) entry->second = std::make_unique<Peer>(*shared_, peer);
+    if (!entry->second->started()) {
       entry->second->Start();
     } else {
       entry->second->SetLabels(peer.labels);
@@ -64,14 +73,21 @@ void ControlPlane::SetPeers(const std::vector<config::Peer>& peers) {
   }
 }
 
+void ControlPlane::SetGuests(std::shared_ptr<const Guests> guests) {
+  guests_ = std::move(guests);
+  shared_->identity.SetGuests(guests_);
+}
+
 void ControlPlane::RemovePeersNotIn(const std::vector<config::Peer>& peers) {
   std::vector<std::unique_ptr<Peer>> removed;
   for (auto entry = peers_.begin(); entry != peers_.end();) {
     const config::Peer& ours = entry->second->config();
-    const bool stays = std::any_of(peers.begin(), peers.end(), [&ours](const config::Peer& peer) {
+    const auto same = [&ours](const config::Peer& peer) {
       return peer.name == ours.name && peer.address == ours.address;
-    });
-    if (stays) {
+    };
+    const auto guest = guests_->peers.find(ours.name);
+    const bool may_stay = !entry->second->started() && guest != guests_->peers.end();
+    if (std::any_of(peers.begin(), peers.end(), same) || (may_stay && same(guest->second))) {
       ++entry;
       continue;
     }
@@ -79,9 +95,9 @@ void ControlPlane::RemovePeersNotIn(const std::vector<config::Peer>& peers) {
     entry = peers_.erase(entry);
   }
   for (const auto& peer : removed) {
-    spdlog::info("peer {} ({}): removed from the configuration", peer->config().name,
+    spdlog::info("peer {} ({}): is not among our peers any more", peer->config().name,
                  peer->config().address);
-    peer->Stop("the peer was removed from the configuration");
+    peer->Stop("it is not among our peers any more");
   }
 }
 
@@ -152,8 +168,30 @@ void ControlPlane::Tell(const std::string& peer, const Body& body) {
 
 void ControlPlane::OnPeerHello(const std::string& name, Session& session, const Hello& hello) {
   const auto found = peers_.find(name);
-  if (found == peers_.end()) return session.Close("the peer is not configured any more");
+  if (found == peers_.end()) return Welcome(name, session, hello);
   found->second->Admit(session, hello);
+}
+
+void ControlPlane::Welcome(const std::string& name, Session& session, const Hello& hello) {
+  const auto guest = guests_->peers.find(name);
+  if (guest == guests_->peers.end()) return session.Close("it is not among our peers any more");
+  const auto guests = std::count_if(peers_.begin(), peers_.end(),
+                                    [](const auto& peer) { return !peer.second->started(); });
+  if (guests >= kGuestsMax) {
+    return session.Close("we did not select it, and have enough others of that kind");
+  }
+  Peer& peer = *(peers_[name] = std::make_unique<Peer>(*shared_, guest->second));
+  peer.Admit(session, hello);
+  if (!peer.Busy()) ForgetGuest(name);  // it was turned away
+}
+
+// Later: it may be the guest itself that calls. One that was chosen meanwhile stays.
+void ControlPlane::ForgetGuest(const std::string& name) {
+  boost::asio::post(shared_->io, [this, name] {
+    const auto found = peers_.find(name);
+    if (stopped_ || found == peers_.end()) return;
+    if (!found->second->started() && !found->second->Busy()) peers_.erase(found);
+  });
 }
 
 void ControlPlane::OnInboundFailed(const std::string& name, const std::string& why) {

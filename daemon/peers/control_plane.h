@@ -23,6 +23,7 @@
 #include "config/config.h"
 #include "daemon/base/result.h"
 #include "daemon/base/time.h"
+#include "daemon/peers/guests.h"
 #include "daemon/peers/inbound.h"
 #include "daemon/peers/options.h"
 #include "daemon/snapshot.h"
@@ -56,8 +57,13 @@ class ControlPlane : public probes::PeerLink, public ListenerUser {
   // Closes what listens, dials or talks. Pending requests fail, OnPeerGone is called.
   void Stop();
 
-  // All configured peers. Sessions of those that stay, with their address, are not touched.
+  // All peers to dial. Sessions of those that stay, with their address, are not touched.
   void SetPeers(const std::vector<config::Peer>& peers);
+  // Who else may have a session with us, by calling first. One that has a session is a peer like
+  // the others until it ends. Applies to sessions from now on, and to those of the next SetPeers.
+  void SetGuests(std::shared_ptr<const Guests> guests);
+  // Dialled, or a guest with a session.
+  bool Has(const std::string& peer) const { return peers_.contains(peer); }
   // Told to peers when it differs from the last. Ports that the wire cannot carry (a name of odd
   // characters, more than 64 ports) are left out, with a log line.
   void SetLocalPorts(const std::vector<probes::PeerPort>& ports);
@@ -83,10 +89,13 @@ class ControlPlane : public probes::PeerLink, public ListenerUser {
   void Tell(const std::string& peer, const Body& body);
   Session* SessionOf(const std::string& peer) const;
   void RemovePeersNotIn(const std::vector<config::Peer>& peers);
+  void Welcome(const std::string& name, Session& session, const Hello& hello);
+  void ForgetGuest(const std::string& name);
 
   std::unique_ptr<Shared> shared_;
   std::shared_ptr<Listener> listener_;
   std::map<std::string, std::unique_ptr<Peer>> peers_;
+  std::shared_ptr<const Guests> guests_ = std::make_shared<const Guests>();
   bool stopped_ = false;
 };
 

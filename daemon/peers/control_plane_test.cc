@@ -213,7 +213,7 @@ TEST_F(ControlPlaneTest, RemovedPeerIsClosedAndTheOtherUndisturbed) {
     error = reply ? "no error" : reply.error().Text();
   });
   h1_.plane.SetPeers({{"h3", to_h3.address, {{"tor", "t3"}}}});
-  EXPECT_THAT(error, HasSubstr("the peer was removed from the configuration"));
+  EXPECT_THAT(error, HasSubstr("it is not among our peers any more"));
   EXPECT_EQ(h1_.prober.events.back(), "h2 gone");
   EXPECT_THAT(h1_.Status("h3").labels, ElementsAre(std::pair("tor", "t3")));
   ASSERT_TRUE(RunUntil(io_, [this] { return h2_.prober.Saw("h1 gone"); }));
@@ -269,6 +269,43 @@ TEST_F(ControlPlaneTest, OneselfIsNamedAndNoSessionKept) {
   }));
   EXPECT_THAT(h1_.prober.events, IsEmpty());
   EXPECT_FALSE(h1_.Up("me"));
+}
+
+std::shared_ptr<const Guests> GuestList(const config::Peer& peer) {
+  return std::make_shared<const Guests>(MakeGuests({peer}));
+}
+
+TEST_F(ControlPlaneTest, AGuestIsAPeerForAsLongAsItStays) {
+  Node h3{io_, PatientOptions("127.0.0.3:0", "h3", 3)};
+  h1_.plane.SetGuests(GuestList({"h3", h3.Address("127.0.0.3"), {{"tor", "t3"}}}));
+  EXPECT_FALSE(h1_.plane.Has("h3"));
+  h3.plane.SetPeers({{"h1", h1_.Address("127.0.0.1"), {}}});
+  ASSERT_TRUE(
+      RunUntil(io_, [this, &h3] { return h1_.plane.Has("h3") && h1_.Up("h3") && h3.Up("h1"); }));
+  EXPECT_THAT(h1_.Status("h3").labels, ElementsAre(std::pair("tor", "t3")));
+  h1_.plane.SetPeers({});
+  EXPECT_TRUE(h1_.Up("h3")) << "it may still come";
+  h3.plane.Stop();
+  ASSERT_TRUE(RunUntil(io_, [this] { return !h1_.plane.Has("h3"); }));
+  EXPECT_EQ(h1_.prober.events.back(), "h3 gone");
+  EXPECT_EQ(h3.plane.inbound().accepted, 0U) << "nobody dials a guest";
+}
+
+TEST_F(ControlPlaneTest, AGuestThatIsChosenKeepsItsSessionAndOneThatIsUnwelcomeGoes) {
+  Node h3{io_, PatientOptions("127.0.0.3:0", "h3", 3)};
+  const config::Peer to_h3{"h3", h3.Address("127.0.0.3"), {}};
+  h1_.plane.SetGuests(GuestList(to_h3));
+  h3.plane.SetPeers({{"h1", h1_.Address("127.0.0.1"), {}}});
+  ASSERT_TRUE(RunUntil(io_, [this] { return h1_.plane.Has("h3") && h1_.Up("h3"); }));
+  h1_.plane.SetPeers({to_h3});
+  EXPECT_TRUE(h1_.Up("h3"));
+  EXPECT_EQ(h1_.prober.Count("h3 gone"), 0U);
+  h1_.plane.SetGuests(std::make_shared<const Guests>());
+  h1_.plane.SetPeers({});
+  EXPECT_FALSE(h1_.plane.Has("h3"));
+  EXPECT_EQ(h1_.prober.events.back(), "h3 gone");
+  ASSERT_TRUE(RunUntil(io_, [this] { return h1_.plane.inbound().unknown > 0; }));
+  h3.plane.Stop();
 }
 
 TEST_F(ControlPlaneTest, PeersOfOneAddressAreToldApartByTheirNames) {

@@ -34,6 +34,7 @@ Peer::Peer(Shared& shared, config::Peer config)
       lines_(kLinesPerSecond, kLinesBurst, Clock::now()) {}
 
 void Peer::Start() {
+  started_ = true;
   const Result<HostPort> target = ParseHostPort(config_.address);
   if (!target || target->host.empty() || target->port == 0) {
     return Problem(target ? "the address '" + config_.address +
@@ -229,6 +230,7 @@ void Peer::OnClosed(Session& session, const std::string& why) {
     Problem(why);
   }
   if (dialler_) dialler_->Wake();
+  if (!started_ && !stopped_ && sessions_.empty()) shared_.guest_gone(config_.name);
   if (!announced_ || AnyUp()) return;
   announced_ = false;
   shared_.events.OnPeerGone(config_.name);

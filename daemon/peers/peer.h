@@ -5,6 +5,7 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/address.hpp>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -32,6 +33,8 @@ struct Shared {
   std::vector<probes::PeerPort> ports;
   std::uint64_t revision = 1;  // of `ports`
   std::uint64_t dials = 0;
+  // The last session of a peer that was never started has ended.
+  std::function<void(const std::string&)> guest_gone;
 
   // What we say first. `dial` 0 on a session that we accepted.
   Hello OurHello(std::uint64_t dial) const;
@@ -44,7 +47,9 @@ class Peer : public SessionOwner, public DiallerUser {
   Peer(const Peer&) = delete;
   Peer& operator=(const Peer&) = delete;
 
+  // Without it, the peer is a guest: it is not dialled.
   void Start();
+  bool started() const { return started_; }
   // Closes every session; OnPeerGone if there was one.
   void Stop(const std::string& why);
 
@@ -90,6 +95,7 @@ class Peer : public SessionOwner, public DiallerUser {
   std::optional<probes::PeerInfo> info_;            // of the last hello
   std::uint64_t instance_ = 0;                      // whose info_ is
   std::uint64_t revision_ = 0;                      // of info_->ports
+  bool started_ = false;
   bool stopped_ = false;
   bool announced_ = false;  // OnPeer without OnPeerGone
   probes::RttHistogram tcp_rtt_;

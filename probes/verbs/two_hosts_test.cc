@@ -50,7 +50,7 @@ class ProbingHost : public probes::PeerLink {
 
   void Meet(ProbingHost& peer) {
     peer_ = &peer;
-    probes::Settings settings = probes::MakeSettings(config::Config{});
+    probes::Settings settings = probes::MakeSettings(config::Config{}, {});
     settings.peers = {peer.name_};
     settings.probes_per_second_per_nic = 10000;
     for (probes::ClassSettings& of_class : settings.classes) {

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "daemon/base/unique_fd.h"
+#include "daemon/discovery/test_servers.h"
 #include "tests/integration/process.h"
 #include "tests/integration/scrape.h"
 
@@ -168,6 +169,75 @@ TEST_F(DaemonTest, TwoDaemonsSeeEachOtherDieAndComeBack) {
   second = two.Start();
   EXPECT_TRUE(Eventually([&] { return sees(one, two, "1") && sees(two, one, "1"); }))
       << first->output() << second->output();
+}
+
+bool Says(const Host& host, const std::string& line) {
+  return host.Metrics().find("\n" + line) != std::string::npos;
+}
+
+// Both hosts use one list, as all hosts of a fabric do: each knows itself in it.
+TEST_F(DaemonTest, PeersOfAChangedFileComeAndGoWithoutARestart) {
+  const Host one(folder_, "127.0.0.1");
+  const Host two(folder_, "127.0.0.2");
+  const std::string list = folder_ / "peers.json";
+  const auto write = [&list](const std::string& text) {
+    std::ofstream(list + ".new") << text;
+    fs::rename(list + ".new", list);
+  };
+  const auto target = [](const Host& host) {
+    return "{\"targets\": [\"" + host.address + ":" + std::to_string(host.control) +
+           "\"], \"labels\": {\"tor\": \"t7\"}}";
+  };
+  write("[" + target(one) + "]");
+  for (const Host* host : {&one, &two}) {
+    host->Write("discovery: {file: ['" + list + "'], refresh: 1s}\n");
+  }
+  const auto first = one.Start();
+  const auto second = two.Start();
+  ASSERT_TRUE(Eventually([&one] { return Says(one, "rdmapulse_known_peers 0\n"); }));
+  write("[" + target(one) + "," + target(two) + "]");
+  ASSERT_TRUE(Eventually([&one, &two] {
+    return Says(one, "rdmapulse_peer_up{peer=\"127.0.0.2\"} 1") &&
+           Says(two, "rdmapulse_peer_up{peer=\"127.0.0.1\"} 1");
+  })) << first->output()
+      << second->output();
+  EXPECT_TRUE(Says(one, "rdmapulse_peer_info{peer=\"127.0.0.2\",tor=\"t7\"} 1\n"));
+  EXPECT_TRUE(Says(one, "rdmapulse_selected_peers{reason=\"tor\"} 1\n")) << one.Metrics();
+  write("[" + target(one) + "]");
+  EXPECT_TRUE(Eventually([&one] {
+    return one.Metrics().find("rdmapulse_peer_up{peer=\"127.0.0.2\"}") == std::string::npos;
+  })) << first->output();
+}
+
+TEST_F(DaemonTest, AnHttpSourceThatIsDownKeepsItsListAndShowsItsAge) {
+  const Host host(folder_, "127.0.0.1");
+  auto server = std::make_unique<discovery::TestHttp>();
+  server->SayList(R"([{"targets": ["127.0.0.9:1"], "labels": {"name": "h9"}}])");
+  const std::string url = server->Url("/rdma");
+  host.Write("discovery: {http: ['" + url + "'], refresh: 1s}\n");
+  const auto daemon = host.Start();
+  const std::string labels = "{kind=\"http\",source=\"" + url + "\"}";
+  ASSERT_TRUE(Eventually([&] {
+    return Says(host, "rdmapulse_discovery_success" + labels + " 1\n") &&
+           Says(host, "rdmapulse_peer_up{peer=\"h9\"} 0\n");
+  })) << daemon->output();
+  server.reset();
+  ASSERT_TRUE(Eventually([&] {
+    const std::string metrics = host.Metrics();
+    const std::string name = "\nrdmapulse_discovery_age_seconds" + labels + " ";
+    const std::size_t at = metrics.find(name);
+    return metrics.find("rdmapulse_discovery_success" + labels + " 0\n") != std::string::npos &&
+           at != std::string::npos && std::stod(metrics.substr(at + name.size())) > 3;
+  })) << daemon->output();
+  EXPECT_TRUE(Says(host, "rdmapulse_peer_up{peer=\"h9\"} 0\n"));
+  EXPECT_THAT(host.Metrics(), HasSubstr("rdmapulse_discovery_peers" + labels + " 1\n"));
+  // Another configuration: the source goes, and its peers with it.
+  host.Write("selection: {sampled: 0}\n");
+  daemon->Signal(SIGHUP);
+  EXPECT_TRUE(Eventually([&host] {
+    return Says(host, "rdmapulse_known_peers 0\n") &&
+           host.Metrics().find("peer=\"h9\"") == std::string::npos;
+  })) << daemon->output();
 }
 
 // Whoever opens a FIFO that nobody writes may wait for ever.
