@@ -7,28 +7,10 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "probes/rings.h"
+
 namespace rdmapulse::probes {
 namespace {
-
-// A quarter of the rings at each redraw.
-constexpr std::uint64_t kRedraws = 4;
-// Rings come in quarters; more than this many would cost a fabric of few ToRs too much.
-constexpr double kStep = 0.25;
-constexpr double kRingsPerPairMax = 4;  // however few neighbours are of another ToR
-// Keeps the rings of a ToR's mesh apart from those of the sample.
-constexpr std::uint64_t kMeshRing = std::uint64_t{1} << 32;
-
-std::uint64_t Mix(std::uint64_t x) {
-  x ^= x >> 33U;
-  x *= 0xff51afd7ed558ccdULL;
-  x ^= x >> 33U;
-  x *= 0xc4ceb9fe1a85ec53ULL;
-  return x ^ (x >> 33U);
-}
-
-std::uint64_t RingSeed(std::uint64_t ring, std::uint64_t epoch) {
-  return Mix(Mix(ring + 1) ^ (epoch * 0x9e3779b97f4a7c15ULL));
-}
 
 struct Member {
   std::size_t index = 0;  // in the list of others
@@ -43,14 +25,14 @@ struct Neighbours {
 };
 
 std::optional<Neighbours> OnRing(const Member& self, const std::vector<Member>& members,
-                                 std::uint64_t seed) {
+                                 const Ring& ring) {
   if (members.empty()) return std::nullopt;
-  const std::uint64_t here = Mix(self.hash ^ seed);
+  const std::uint64_t here = ring.PlaceOf(self.hash);
   Neighbours found;
   std::uint64_t least_ahead = std::numeric_limits<std::uint64_t>::max();
   std::uint64_t least_behind = least_ahead;
   for (std::size_t i = 0; i < members.size(); ++i) {
-    const std::uint64_t there = Mix(members[i].hash ^ seed);
+    const std::uint64_t there = ring.PlaceOf(members[i].hash);
     // Distances around the ring: unsigned numbers wrap as it does.
     const std::uint64_t ahead = there - here;
     const std::uint64_t behind = here - there;
@@ -66,25 +48,16 @@ std::optional<Neighbours> OnRing(const Member& self, const std::vector<Member>& 
   return found;
 }
 
-// Whether the pair is among the `share` of a ring's pairs that are kept; the same from both ends.
-bool Keeps(const Member& a, const Member& b, std::uint64_t seed, double share) {
-  if (share >= 1) return true;
-  const std::uint64_t pair = Mix((a.hash ^ b.hash) + seed);
-  return static_cast<double>(pair >> 11U) * 0x1.0p-53 < share;
-}
-
-// Adds to `chosen` our partners on `rings` rings; the last one may count in part.
-template <typename EpochOf, typename Wanted>
-void AddNeighbours(const Member& self, const std::vector<Member>& members, double rings,
-                   std::uint64_t first_ring, EpochOf epoch_of, Wanted wanted,
+// Adds to `chosen` our partners on the rings.
+template <typename Wanted>
+void AddNeighbours(const Member& self, const std::vector<Member>& members,
+                   const std::vector<Ring>& rings, Wanted wanted,
                    std::vector<std::size_t>& chosen) {
-  for (std::uint64_t ring = 0; static_cast<double>(ring) < rings; ++ring) {
-    const std::uint64_t seed = RingSeed(first_ring + ring, epoch_of(ring));
-    const std::optional<Neighbours> near = OnRing(self, members, seed);
+  for (const Ring& ring : rings) {
+    const std::optional<Neighbours> near = OnRing(self, members, ring);
     if (!near) return;
-    const double share = rings - static_cast<double>(ring);
     for (const std::size_t i : {near->before, near->after}) {
-      if (wanted(members[i].index) && Keeps(self, members[i], seed, share)) {
+      if (wanted(members[i].index) && ring.Keeps(self.hash, members[i].hash)) {
         chosen.push_back(members[i].index);
       }
     }
@@ -109,12 +82,6 @@ double ShareOfMates(const SelectionHost& self, std::span<const SelectionHost> ot
   double pairs = 0;
   for (const auto& [tor, size] : sizes) pairs += size * (size - 1);
   return hosts < 2 ? 0 : pairs / (hosts * (hosts - 1));
-}
-
-// How many rings give `sampled` partners beside the mesh; the same at every host of the rail.
-double RingsFor(std::uint32_t sampled, double share_of_mates) {
-  const double others = std::max(1 - share_of_mates, 1 / kRingsPerPairMax);
-  return std::round(sampled / 2.0 / others / kStep) * kStep;
 }
 
 class Chooser {
@@ -164,11 +131,9 @@ class Chooser {
     // Two are left to the mesh, whose rings then still join a ToR's hosts.
     const std::uint32_t most = rules_.peers_max - std::min(rules_.peers_max / 2, 2U);
     const double affordable = most / 2;
-    const double rings = std::min(RingsFor(rules_.sampled, share), affordable);
+    const double rings = std::min(SampleRingCount(rules_.sampled, share), affordable);
     selection.sample_cut = most < rules_.sampled;
-    AddNeighbours(
-        here_, rail_, rings, 0, [this](std::uint64_t ring) { return EpochOf(ring); }, wanted,
-        selection.sample);
+    AddNeighbours(here_, rail_, SampleRings(rings, redraws_), wanted, selection.sample);
     const auto at_most = static_cast<std::uint32_t>(std::ceil(rings)) * 2;
     return rules_.peers_max - std::min(rules_.peers_max, at_most);
   }
@@ -180,12 +145,7 @@ class Chooser {
     }
     selection.mesh_cut = true;
     AddNeighbours(
-        here_, mates_, left / 2, kMeshRing, [](std::uint64_t) { return 0; },
-        [](std::size_t) { return true; }, selection.mesh);
-  }
-
-  std::uint64_t EpochOf(std::uint64_t ring) const {
-    return (redraws_ + ring % kRedraws) / kRedraws;
+        here_, mates_, MeshRings(left / 2), [](std::size_t) { return true; }, selection.mesh);
   }
 
   const SelectionHost& self_;
@@ -198,15 +158,6 @@ class Chooser {
 };
 
 }  // namespace
-
-std::uint64_t SelectionHash(std::string_view name) {
-  std::uint64_t hash = 0xcbf29ce484222325ULL;
-  for (const char c : name) {
-    hash ^= static_cast<unsigned char>(c);
-    hash *= 0x100000001b3ULL;
-  }
-  return Mix(hash);
-}
 
 Selection Select(const SelectionHost& self, std::span<const SelectionHost> others,
                  const SelectionRules& rules, std::chrono::seconds unix_time) {

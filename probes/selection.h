@@ -13,10 +13,11 @@
 //    Hosts without that label have rings of their own.
 //
 // Neighbours of one ToR, which the mesh has already, are no pair; the number of rings makes up for
-// their share. A host that comes or goes changes its own pairs, and where it stood on each ring its
-// two neighbours become a pair or stop being one: at most one pair a ring that is not its own.
-// Further changes come only where it tips the number of rings (a quarter of one at a time), the
-// change from "everybody" to a sample in fabrics of `sampled` + 1 hosts, or a mesh over the limit.
+// their share. A host that goes takes its own pairs with it, and where it stood on each ring its
+// two neighbours become a pair; when it comes they stop being one: at most one pair a ring is not
+// its own. Further changes come only where it tips the number of rings (a quarter of one at a
+// time), the change from "everybody" to a sample in fabrics of `sampled` + 1 hosts, or a mesh over
+// the limit.
 //
 // The names and the hash are a contract between daemons of different versions.
 #pragma once
@@ -67,8 +68,5 @@ std::chrono::seconds UntilRedraw(const SelectionRules& rules, std::chrono::secon
 // How many peers a NIC can afford. `qps` and `probes_per_second` are what one peer costs it.
 std::uint32_t PeersPerNic(std::uint32_t qps_max, std::uint32_t probes_per_second_max,
                           std::uint32_t qps, double probes_per_second);
-
-// Of a name: FNV-1a (64 bits) through the finaliser of MurmurHash3, whose bits are all alike good.
-std::uint64_t SelectionHash(std::string_view name);
 
 }  // namespace rdmapulse::probes

@@ -14,6 +14,8 @@
 #include <utility>
 #include <vector>
 
+#include "probes/rings.h"
+
 namespace rdmapulse::probes {
 namespace {
 
