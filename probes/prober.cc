@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <iterator>
 #include <optional>
+#include <utility>
 
 #include "probes/pairing.h"
 #include "probes/port_match.h"
@@ -38,9 +39,10 @@ Prober::~Prober() { seams_.transport.SetHandlers({}); }
 void Prober::Configure(const Settings& settings) {
   const bool rate_changed =
       settings.probes_per_second_per_nic != settings_.probes_per_second_per_nic;
-  // One that is not chosen any more goes at once; a guest, which never was, stays with its session.
-  std::set<std::string> were_chosen(settings_.peers.begin(), settings_.peers.end());
   settings_ = settings;
+  // One that is not chosen any more goes at once; a guest, which never was, stays with its session.
+  const std::set<std::string> were_chosen =
+      std::exchange(chosen_, std::set<std::string>(settings.peers.begin(), settings.peers.end()));
   if (rate_changed) env_.probes.clear();
   std::erase_if(peers_, [this, &were_chosen](const auto& peer) {
     return !Chosen(peer.first) && (were_chosen.contains(peer.first) || !peer.second.session);
@@ -79,10 +81,6 @@ void Prober::OnPeerGone(const std::string& peer) {
   found->second.session = false;
   if (!Chosen(peer)) peers_.erase(found);  // a guest
   Reconcile();
-}
-
-bool Prober::Chosen(const std::string& peer) const {
-  return std::find(settings_.peers.begin(), settings_.peers.end(), peer) != settings_.peers.end();
 }
 
 void Prober::OnConnectRequest(const std::string& peer, const ConnectRequest& request, Reply reply) {

@@ -84,7 +84,7 @@ class Prober : public PeerEvents {
   void AddPath(const PathKey& key);
   void Refresh(Entry& entry);
   void ApplyBudget();
-  bool Chosen(const std::string& peer) const;
+  bool Chosen(const std::string& peer) const { return chosen_.contains(peer); }
   PathKey KeyOf(const std::string& peer, const PathRef& path) const;
   Entry* Find(const PathKey& key);
   void Touched(Entry& entry);
@@ -93,6 +93,7 @@ class Prober : public PeerEvents {
   Seams seams_;
   PathEnv env_;
   Settings settings_;
+  std::set<std::string> chosen_;  // settings_.peers
   std::map<std::string, Peer> peers_;
   std::map<PortId, TransportPort> ports_;
   std::vector<PeerPort> offered_;

@@ -287,13 +287,6 @@ TEST_F(ProberTest, NewIntervalsKeepTheQpsAndANewDscpRebuildsThem) {
   EXPECT_EQ(PathOf(h1(), Class::kLossless).rebuilds, 1U);
 }
 
-TEST_F(ProberTest, APeerThatIsRemovedIsProbedNoMore) {
-  ConnectAndSettle();
-  h1().prober().Configure(fakes::DefaultSettings({}));
-  EXPECT_THAT(h1().prober().Paths(fabric_.now()), IsEmpty());
-  EXPECT_EQ(h1().qps(), 0U);
-}
-
 TEST_F(ProberTest, TheQpBudgetIsKeptAndSaysSo) {
   Settings settings = fakes::DefaultSettings({"h2"});
   settings.qps_per_nic = 1;
@@ -365,37 +358,6 @@ TEST_F(ProberTest, TheJournalHearsOfAPathOnceEachWay) {
   ConnectAndSettle();
   fabric_.Advance(20s);
   EXPECT_THAT(h1().journal, Contains(HasSubstr("h2 mlx5_0/1 to mlx5_0/1 lossless: up")).Times(1));
-}
-
-// Ours passed it over, its own selection did not: its list is newer.
-TEST_F(ProberTest, AGuestIsProbedForAsLongAsItsSessionLasts) {
-  h2().prober().Configure(fakes::DefaultSettings({}));
-  ConnectAndSettle();
-  EXPECT_EQ(h2().qps(), 2U);
-  h2().prober().Configure(fakes::DefaultSettings({}));
-  EXPECT_EQ(h2().qps(), 2U) << "a reload does not send it away";
-  fabric_.CutSession("h1", "h2");
-  fabric_.Advance(1s);
-  EXPECT_EQ(h2().qps(), 0U);
-  EXPECT_THAT(h2().prober().Paths(fabric_.now()), IsEmpty());
-  EXPECT_EQ(h1().qps(), 2U) << "which keeps what it chose";
-}
-
-TEST_F(ProberTest, TheBudgetServesGuestsLast) {
-  Fabric::Host& guest = fabric_.AddHost("a_guest");
-  guest.SetPort(fakes::RocePort("10.0.0.3"));
-  guest.StartProber(fakes::DefaultSettings({"h1"}));
-  Settings settings = fakes::DefaultSettings({"h2"});
-  settings.qps_per_nic = 2;
-  h1().prober().Configure(settings);
-  fabric_.ConnectSession("h1", "a_guest");
-  fabric_.ConnectSession("h1", "h2");
-  fabric_.Advance(20s);
-  EXPECT_EQ(h1().qps(), 2U);
-  EXPECT_EQ(h2().qps(), 2U);
-  for (const PathSnapshot& path : h1().prober().Paths(fabric_.now())) {
-    EXPECT_EQ(path.qp_state == "rts", path.key.peer == "h2") << Text(path.key);
-  }
 }
 
 TEST(ProberScaleTest, TwoHundredPeersRestartingAtOnceAreConnectedWithoutAStormOfRebuilds) {
