@@ -45,9 +45,11 @@ PeerChoice ChoosePeers(const PeerQuestion& question) {
   const probes::SelectionHost self = list.self ? HostOf(list.self->name, list.self->labels)
                                                : HostOf(question.self.name, question.labels);
   std::vector<probes::SelectionHost> others;
-  others.reserve(list.discovered.size());
-  for (const config::Peer& peer : list.discovered) {
-    others.push_back(HostOf(peer.name, peer.labels));
+  others.reserve(list.discovered.size() + list.listed.size());
+  // Listed hosts that are configured as well are probed anyway, but everybody else's graph has
+  // them.
+  for (const auto* peers : {&list.discovered, &list.listed}) {
+    for (const config::Peer& peer : *peers) others.push_back(HostOf(peer.name, peer.labels));
   }
   const probes::SelectionRules rules = RulesOf(question);
   const probes::Selection chosen = probes::Select(self, others, rules, question.unix_time);
@@ -56,8 +58,9 @@ PeerChoice ChoosePeers(const PeerQuestion& question) {
   choice.problems = std::move(list.problems);
   choice.counts = {.known = list.configured.size() + list.discovered.size(),
                    .configured = list.configured.size(),
-                   .mesh = chosen.mesh.size(),
-                   .sample = chosen.sample.size()};
+                   .mesh = 0,
+                   .sample = 0};
+  choice.is_listed = list.self.has_value();
   if (chosen.mesh_cut || chosen.sample_cut) {
     choice.problems.push_back(
         "the budget holds " + std::to_string(rules.peers_max) + " discovered peers: " +
@@ -67,8 +70,11 @@ PeerChoice ChoosePeers(const PeerQuestion& question) {
   }
   choice.probed = std::move(list.configured);
   std::vector<bool> is_probed(list.discovered.size());
-  for (const auto* indices : {&chosen.mesh, &chosen.sample}) {
+  for (const auto& [indices, count] : {std::pair(&chosen.mesh, &choice.counts.mesh),
+                                       std::pair(&chosen.sample, &choice.counts.sample)}) {
     for (const std::size_t i : *indices) {
+      if (i >= list.discovered.size()) continue;  // configured
+      ++*count;
       is_probed[i] = true;
       choice.probed.push_back(list.discovered[i]);
     }

@@ -30,6 +30,7 @@ struct PeerChoice {
   std::vector<config::Peer> probed;
   std::shared_ptr<const peers::Guests> guests = std::make_shared<const peers::Guests>();
   discovery::PeerCounts counts;
+  bool is_listed = false;             // the lists have this host
   std::vector<std::string> problems;  // a sentence each
 };
 

@@ -44,6 +44,7 @@ TEST(ChoosePeersTest, OurOwnEntryInTheListSaysWhereWeStand) {
   question.lists = {ListOf({Host(1, "t1"), Host(2, "t1"), Host(3, "t2")})};
   const PeerChoice choice = ChoosePeers(question);
   EXPECT_THAT(Names(choice), ElementsAre("h2"));
+  EXPECT_TRUE(choice.is_listed);
   EXPECT_EQ(choice.counts, (discovery::PeerCounts{2, 0, 1, 0}));
   EXPECT_EQ(*choice.guests, peers::MakeGuests({Host(3, "t2")}));
 }
@@ -52,6 +53,28 @@ TEST(ChoosePeersTest, WithoutAnEntryOurLabelsSayIt) {
   PeerQuestion question = Question();
   question.lists = {ListOf({Host(2, "t9"), Host(3, "t2")})};
   EXPECT_THAT(Names(ChoosePeers(question)), ElementsAre("h2"));
+}
+
+// Everybody else's graph has that host where the list has it.
+TEST(ChoosePeersTest, AListedPeerThatIsConfiguredTooDoesNotMoveTheOthers) {
+  PeerQuestion question = Question();
+  question.selection.sampled = 4;
+  std::vector<Peer> hosts;
+  for (int i = 2; i < 60; ++i) hosts.push_back(Host(i, "t" + std::to_string(i)));
+  question.lists = {ListOf(hosts)};
+  const std::vector<std::string> sample = Names(ChoosePeers(question));
+  ASSERT_GE(sample.size(), 2U);
+  for (const Peer& host : hosts) {
+    question.configured = {{"mine", host.address, {}}};
+    std::vector<std::string> expected = {"mine"};
+    for (const std::string& name : sample) {
+      if (name != host.name) expected.push_back(name);
+    }
+    const PeerChoice choice = ChoosePeers(question);
+    EXPECT_EQ(Names(choice), expected) << host.name;
+    EXPECT_EQ(choice.counts.mesh + choice.counts.sample, expected.size() - 1) << host.name;
+    EXPECT_THAT(choice.problems, IsEmpty());
+  }
 }
 
 TEST(ChoosePeersTest, ConfiguredPeersAreAlwaysProbedAndCountInTheBudget) {

@@ -132,9 +132,10 @@ bool PeerChooser::Take(PeerChoice choice) {
   }
   if (Same(choice, choice_)) return false;
   if (choice.counts != choice_.counts && choice.counts.known > choice.counts.configured) {
-    spdlog::info("peers: {} known; probing {} configured, {} of this ToR, {} of the sample",
+    spdlog::info("peers: {} known; probing {} configured, {} of this ToR, {} of the sample{}",
                  choice.counts.known, choice.counts.configured, choice.counts.mesh,
-                 choice.counts.sample);
+                 choice.counts.sample,
+                 choice.is_listed ? "" : "; no list has this host, which goes by host.labels");
   }
   choice_ = std::move(choice);
   return true;

@@ -36,15 +36,20 @@ class Merger {
     }
     const std::string where = address ? address->Text() : peer.address;
     const auto same = addresses_.find(where);
+    if (same != addresses_.end() && configured_.contains(same->second)) {
+      if (names_.emplace(peer.name, where).second || peer.name == same->second) AddListed(peer);
+      return;
+    }
     if (same != addresses_.end()) {
       // One host in two lists is how lists are; under two names it is a mistake.
-      if (same->second != peer.name && !configured_.contains(same->second)) {
+      if (same->second != peer.name) {
         Complain(peer.name + " and " + same->second + " have one address, " + where +
                  "; the peer is " + same->second);
       }
       return;
     }
     if (!names_.emplace(peer.name, where).second) {
+      if (configured_.contains(peer.name)) AddListed(peer);  // its address may be a host's name
       return Complain("two peers are named " + peer.name + "; the one at " + where +
                       " is left out");
     }
@@ -57,6 +62,10 @@ class Merger {
   }
 
  private:
+  void AddListed(const config::Peer& peer) {
+    if (listed_.insert(peer.name).second) list_.listed.push_back(peer);
+  }
+
   void Complain(std::string problem) {
     if (++list_.problem_count <= kProblemsMax) list_.problems.push_back(std::move(problem));
   }
@@ -66,6 +75,7 @@ class Merger {
   std::map<std::string, std::string> names_;      // → address
   std::map<std::string, std::string> addresses_;  // → name
   std::set<std::string> configured_;
+  std::set<std::string> listed_;
 };
 
 }  // namespace

@@ -25,7 +25,8 @@ struct Self {
 struct PeerList {
   std::vector<config::Peer> configured;
   std::vector<config::Peer> discovered;  // no name or address twice, none that is configured
-  std::optional<config::Peer> self;      // our own entry in the lists
+  std::vector<config::Peer> listed;      // entries of configured peers in the lists
+  std::optional<config::Peer> self;      // our own entry there
   std::vector<std::string> problems;     // a sentence each, at most kProblemsMax of them
   std::size_t problem_count = 0;
 

@@ -23,7 +23,7 @@ TEST(PeerListTest, OurOwnEntryIsKnownByItsNameOrAddressAndLeftOut) {
   const Peer other_port{"y", "192.0.2.1:9938", {}};
   const Peers source = {by_name, by_address, other_port};
   const PeerList list = MergePeers({}, {&source}, kSelf);
-  EXPECT_EQ(list, (PeerList{{}, {other_port}, by_name, {}, 0}));
+  EXPECT_EQ(list, (PeerList{{}, {other_port}, {}, by_name, {}, 0}));
 }
 
 TEST(PeerListTest, WithoutAListenerOnlyTheNameTells) {
@@ -42,6 +42,7 @@ TEST(PeerListTest, ConfiguredPeersComeFirstAndTheirHostsAreNotDiscoveredAgain) {
   const PeerList list = MergePeers(configured, {&file, &dns}, kSelf);
   EXPECT_EQ(list.configured, configured);
   EXPECT_THAT(list.discovered, ElementsAre(file[1], dns[1]));
+  EXPECT_THAT(list.listed, ElementsAre(file[0]));
   EXPECT_EQ(list.self, std::nullopt);
   EXPECT_THAT(list.problems, ElementsAre(HasSubstr("192.0.2.3 and h3 have one address")));
 }
