@@ -43,12 +43,9 @@ void PeerChooser::Configure(const config::Config& config, const std::string& hos
   }
   if (discovery_ != nullptr) discovery_->Configure(sources);
   ask_again_ = asking_;  // what is under way is about the old configuration
-  if (!any || !settled_) {
-    // Few, and there is nothing to wait for.
-    PeerQuestion question = Question();
-    question.lists.clear();
-    static_cast<void>(Take(ChoosePeers(question)));
-  }
+  if (!any) lists_.clear();
+  // Few, and there is nothing to wait for.
+  if (lists_.empty()) static_cast<void>(Take(ChoosePeers(Question())));
   if (any) Ask();
 }
 
@@ -78,22 +75,20 @@ std::vector<discovery::SourceStatus> PeerChooser::Sources(TimePoint now) const {
 }
 
 PeerQuestion PeerChooser::Question() const {
-  PeerQuestion question{.configured = config_.peers,
-                        .lists = {},
-                        .self = self_,
-                        .labels = config_.host.labels,
-                        .selection = config_.selection,
-                        .peers_max = PeersAffordable(config_, ports_per_nic_, ports_),
-                        .unix_time = UnixTime()};
-  if (discovery_ != nullptr) question.lists = discovery_->Lists();
-  return question;
+  return {.configured = config_.peers,
+          .lists = lists_,
+          .self = self_,
+          .labels = config_.host.labels,
+          .selection = config_.selection,
+          .peers_max = PeersAffordable(config_, ports_per_nic_, ports_),
+          .unix_time = UnixTime()};
 }
 
 // Everything goes out as a value; what changes meanwhile is asked for once more.
 void PeerChooser::Ask() {
   if (discovery_ == nullptr || !changed_) return;
-  settled_ = settled_ || discovery_->Settled();
-  if (!settled_) return;
+  if (discovery_->Settled()) lists_ = discovery_->Lists();
+  if (lists_.empty() && !discovery_->Settled()) return;
   if (std::exchange(asking_, true)) {
     ask_again_ = true;
     return;

@@ -25,7 +25,8 @@ class PeerChooser {
   PeerChooser(const PeerChooser&) = delete;
   PeerChooser& operator=(const PeerChooser&) = delete;
 
-  // Configured peers are in choice() at once, discovered ones when all sources have been looked at.
+  // Configured peers are in choice() at once when there are no others, discovered ones when all
+  // sources have been looked at: what a source that is replaced brought stays until then.
   // `host`: our name. `control_port`: where peers reach us; 0: nowhere.
   void Configure(const config::Config& config, const std::string& host, std::uint16_t control_port);
   // What the budget of a NIC has to hold depends on how many ports it has.
@@ -50,7 +51,8 @@ class PeerChooser {
   std::size_t ports_per_nic_ = 1;
   std::size_t ports_ = 1;
   std::unique_ptr<discovery::Discovery> discovery_;  // null until a source is configured
-  bool settled_ = false;                             // every source was looked at once
+  // In use: those of before while a source that was added is looked at for the first time.
+  std::vector<std::shared_ptr<const discovery::TargetList>> lists_;
   bool asking_ = false;
   bool ask_again_ = false;
   PeerChoice choice_;

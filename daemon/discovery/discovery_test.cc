@@ -120,6 +120,11 @@ TEST_F(DiscoveryTest, FilesOfAPatternComeAndGo) {
   EXPECT_EQ(Status().success, true);
   fs::remove(Path("a.yml"));
   ASSERT_TRUE(RunUntilNames({"h3"}));
+  fs::remove(Path("b.yml"));
+  ASSERT_TRUE(RunUntilFailure("no file matches"));
+  EXPECT_THAT(Names(), ElementsAre("h3")) << "all of them at once is a failure";
+  Write("c.yml", "- targets: [h4]\n");
+  ASSERT_TRUE(RunUntilNames({"h4"}));
 }
 
 TEST_F(DiscoveryTest, ABrokenFileOfAPatternKeepsItsLastListAndTheOthersGoOn) {

@@ -81,6 +81,11 @@ Fetched FileSource::Look(bool reread) {
     fetched.failure = paths.error().Text();
     return fetched;
   }
+  if (paths->empty()) {
+    // Its folder is gone or is being swapped: like one file that is missing.
+    fetched.failure = "no file matches " + pattern_;
+    return fetched;
+  }
   const std::set<std::string> present(paths->begin(), paths->end());
   bool changed = std::erase_if(files_, [&present](const auto& entry) {
                    return !present.contains(entry.first);
@@ -90,8 +95,7 @@ Fetched FileSource::Look(bool reread) {
     changed = Refresh(path, file, reread) || changed;
     if (fetched.failure.empty()) fetched.failure = file.failure;
   }
-  if (paths->empty()) fetched.failure = "no file matches " + pattern_;
-  if (changed || paths->empty()) fetched.list = Union();
+  if (changed) fetched.list = Union();
   return fetched;
 }
 

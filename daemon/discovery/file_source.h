@@ -21,7 +21,8 @@ class FileSource {
   explicit FileSource(std::string pattern) : pattern_(std::move(pattern)) {}
 
   // Reads what has changed since the last call, or everything when `reread`. A file that cannot be
-  // read keeps its last good list; one that a wildcard does not find any more is forgotten.
+  // read keeps its last good list; one that a wildcard does not find any more is forgotten, unless
+  // it finds nothing at all, which is a failure.
   Fetched Look(bool reread);
 
  private:

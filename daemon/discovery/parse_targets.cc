@@ -138,6 +138,10 @@ Group ReadGroup(const Node& node, TargetListBuilder& list, const std::string& pl
 }
 
 Result<TargetList> ParseYaml(std::string_view text) {
+  // To YAML it is a document, but it is what a file looks like that is being written.
+  if (text.find_first_not_of(" \t\r\n") == text.npos) {
+    return Fail({"it is empty"}, "write [] when there are no peers");
+  }
   const auto document =
       config::ParseDocument(text, {.bytes = kListBytesMax, .nodes = kYamlNodesMax});
   if (!document) {

@@ -52,7 +52,7 @@ TEST(TargetListTest, GroupsOfPrometheusBecomePeersWithTheirLabels) {
 
 TEST(TargetListTest, AnEmptyListIsAList) {
   EXPECT_EQ(Json("[]"), TargetList{});
-  EXPECT_EQ(Yaml(""), TargetList{});
+  EXPECT_EQ(Yaml("[]"), TargetList{});
   EXPECT_EQ(Yaml("# nobody yet\n"), TargetList{});
   EXPECT_EQ(Json(R"([{"targets": []}])"), TargetList{});
 }
@@ -125,6 +125,8 @@ TEST(TargetListTest, WhatIsNoListIsRefusedAsAWhole) {
   EXPECT_THAT(Refusal("null", ListFormat::kJson), HasSubstr("it is JSON, but not a list"));
   EXPECT_THAT(Refusal("[{\"targets\"", ListFormat::kJson), HasSubstr("it is not JSON"));
   EXPECT_THAT(Refusal("", ListFormat::kJson), HasSubstr("it is not JSON"));
+  EXPECT_THAT(Refusal("", ListFormat::kYaml), HasSubstr("it is empty"));
+  EXPECT_THAT(Refusal(" \n\n", ListFormat::kYaml), HasSubstr("write [] when there are no peers"));
   EXPECT_THAT(Refusal(std::string(1000, '['), ListFormat::kJson), HasSubstr("it is not JSON"));
   EXPECT_THAT(Refusal("targets: [h1]", ListFormat::kYaml), HasSubstr("it is YAML, but not a list"));
   EXPECT_THAT(Refusal("- a: b: c", ListFormat::kYaml), HasSubstr("line 1: a colon stands"));

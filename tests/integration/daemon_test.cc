@@ -203,10 +203,19 @@ TEST_F(DaemonTest, PeersOfAChangedFileComeAndGoWithoutARestart) {
       << second->output();
   EXPECT_TRUE(Says(one, "rdmapulse_peer_info{peer=\"127.0.0.2\",tor=\"t7\"} 1\n"));
   EXPECT_TRUE(Says(one, "rdmapulse_selected_peers{reason=\"tor\"} 1\n")) << one.Metrics();
+  // Neither a damaged file nor none ends what is there.
+  const std::string success = "rdmapulse_discovery_success{kind=\"file\",source=\"" + list + "\"} ";
+  write("[" + target(one) + ",");
+  ASSERT_TRUE(Eventually([&] { return Says(one, success + "0\n"); })) << first->output();
+  EXPECT_TRUE(first->WaitFor("is not used: it is not JSON"));
+  fs::remove(list);
+  ASSERT_TRUE(first->WaitFor("No such file")) << first->output();
+  EXPECT_TRUE(Says(one, "rdmapulse_peer_up{peer=\"127.0.0.2\"} 1"));
   write("[" + target(one) + "]");
   EXPECT_TRUE(Eventually([&one] {
     return one.Metrics().find("rdmapulse_peer_up{peer=\"127.0.0.2\"}") == std::string::npos;
   })) << first->output();
+  EXPECT_TRUE(Says(one, success + "1\n"));
 }
 
 TEST_F(DaemonTest, AnHttpSourceThatIsDownKeepsItsListAndShowsItsAge) {
