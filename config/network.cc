@@ -96,4 +96,11 @@ Result<Network> ParseNetwork(std::string_view text) {
   return network;
 }
 
+bool AnyContains(const std::vector<std::string>& networks, std::string_view candidate) {
+  return std::any_of(networks.begin(), networks.end(), [candidate](const std::string& text) {
+    const Result<Network> network = ParseNetwork(text);
+    return network && network->Contains(candidate);
+  });
+}
+
 }  // namespace rdmapulse::config

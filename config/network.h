@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "daemon/base/result.h"
 
@@ -38,5 +39,8 @@ struct Network {
 // "10.0.0.0/8", "2001:db8::/32"; an address alone is a network of one host. Bits past the prefix
 // are an error, since it is not clear which of the two was meant.
 Result<Network> ParseNetwork(std::string_view text);
+
+// Whether one of `networks`, as ParseNetwork reads them, does; what it does not read is none.
+bool AnyContains(const std::vector<std::string>& networks, std::string_view candidate);
 
 }  // namespace rdmapulse::config

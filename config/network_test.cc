@@ -65,6 +65,12 @@ TEST(NetworkTest, WhatIsNoAddressIsInNoNetwork) {
   EXPECT_FALSE(Parsed("0.0.0.0/0").Contains(std::string("10.0.0.1\0x", 10)));
 }
 
+TEST(NetworkTest, OneOfSeveralIsEnough) {
+  EXPECT_TRUE(AnyContains({"10.0.0.0/8", "192.0.2.0/24"}, "192.0.2.7"));
+  EXPECT_FALSE(AnyContains({"10.0.0.0/8", "x"}, "192.0.2.7"));
+  EXPECT_FALSE(AnyContains({}, "192.0.2.7"));
+}
+
 TEST(NetworkTest, BitsPastThePrefixAreAskedAbout) {
   EXPECT_EQ(NetworkError("10.0.0.5/8"),
             "\"10.0.0.5/8\" has bits set past its prefix; write 10.0.0.0/8 for the network or "

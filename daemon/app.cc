@@ -2,10 +2,8 @@
 
 #include <fmt/ranges.h>
 #include <spdlog/spdlog.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <boost/asio/ip/address.hpp>
 #include <cstdlib>
 #include <random>
@@ -15,6 +13,7 @@
 #include "config/network.h"
 #include "config/patterns.h"
 #include "config/reload.h"
+#include "daemon/base/host_name.h"
 #include "daemon/base/unix_time.h"
 #include "daemon/catalogue_files.h"
 #include "daemon/health/wording.h"
@@ -31,10 +30,10 @@ constexpr Duration kJudge = 500ms;      // detection.md 2.1
 constexpr Duration kJudgeFast = 100ms;  // while something smells
 constexpr Duration kLeaveAfter = 5s;    // a stuck kernel read does not keep us (design.md 4)
 
-std::string HostName(const config::Config& config) {
+std::string OwnName(const config::Config& config) {
   if (config.host.name != "auto") return config.host.name;
-  std::array<char, 256> name{};
-  return gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "localhost";
+  const std::string name = HostName();
+  return name.empty() ? "localhost" : name;
 }
 
 // A validated pattern list compiles.
@@ -52,7 +51,7 @@ collectors::DeviceFilter WantedDevices(const config::Devices& devices) {
 peers::Options PeersOptions(const config::Config& config, std::uint64_t epoch) {
   peers::Options options;
   options.listen = config.control.listen;
-  options.host = HostName(config);
+  options.host = OwnName(config);
   options.agent_version = std::string(kVersion);
   options.epoch = epoch;
   options.instance = peers::RandomInstance();
@@ -77,7 +76,7 @@ App::App(config::Config config, std::string config_path)
     : config_(std::move(config)),
       config_path_(std::move(config_path)),
       epoch_(UnixTimeNowUs()),
-      host_(HostName(config_)),
+      host_(OwnName(config_)),
       verdict_({.host = host_,
                 .epoch = epoch_,
                 .unix_minus_monotonic = std::chrono::microseconds(epoch_) -
@@ -142,7 +141,7 @@ Result<void> App::Start() {
   collection_.Start();
   Beat(Clock::now());
   Publish();
-  service_.Ready("probing " + std::to_string(config_.peers.size()) + " peers");
+  service_.Ready();
   spdlog::info("rdmapulsed {} started on {}: {} peers, metrics on {}", kVersion, host_,
                config_.peers.size(), config_.http.listen);
   return {};
@@ -199,6 +198,7 @@ void App::TakePeers() {
   control_.SetGuests(choice.guests);
   control_.SetPeers(choice.probed);
   prober_.Configure(probes::MakeSettings(config_, choice.probed));
+  service_.Status("probing " + std::to_string(choice.probed.size()) + " peers");
 }
 
 void App::Beat(TimePoint due) {
@@ -331,7 +331,7 @@ void App::Reload() {
       spdlog::error("reload refused, the old configuration stays");
     }
   }
-  service_.Ready("probing " + std::to_string(config_.peers.size()) + " peers");
+  service_.Ready();
 }
 
 void App::Apply(config::Config next) {
@@ -352,13 +352,7 @@ http::ServerOptions App::HttpOptions() const {
   options.listen = config_.http.listen;
   options.socket = config_.http.socket;
   options.api_allowed = [&store = store_](const boost::asio::ip::address& client) {
-    const std::shared_ptr<const Snapshot> snapshot = store.Current();
-    const std::string address = client.to_string();
-    return std::any_of(snapshot->api_allow.begin(), snapshot->api_allow.end(),
-                       [&address](const std::string& text) {
-                         const auto network = config::ParseNetwork(text);
-                         return network && network->Contains(address);
-                       });
+    return config::AnyContains(store.Current()->api_allow, client.to_string());
   };
   return options;
 }

@@ -27,9 +27,9 @@ void Service::Start() {
   }
 }
 
-void Service::Ready(const std::string& status) {
-  sd_notifyf(0, "READY=1\nSTATUS=%s", status.c_str());
-}
+void Service::Ready() { sd_notify(0, "READY=1"); }
+
+void Service::Status(const std::string& text) { sd_notifyf(0, "STATUS=%s", text.c_str()); }
 
 void Service::Reloading() { sd_notify(0, "RELOADING=1"); }
 

@@ -17,7 +17,8 @@ class Service {
   Service(boost::asio::io_context& loop, std::function<void()> reload, std::function<void()> stop);
 
   void Start();
-  void Ready(const std::string& status);
+  void Ready();
+  void Status(const std::string& text);  // what `systemctl status` shows
   void Reloading();
   void Stop();
 

@@ -1,7 +1,4 @@
 // scrape: this host's counters, or a recorded one's, read once; no daemon.
-#include <unistd.h>
-
-#include <array>
 #include <chrono>
 #include <cstdio>
 #include <memory>
@@ -16,6 +13,7 @@
 #include "collectors/netlink.h"
 #include "collectors/rdma_netlink.h"
 #include "collectors/recorded/recording.h"
+#include "daemon/base/host_name.h"
 #include "daemon/cli/commands.h"
 #include "daemon/cli/output.h"
 #include "daemon/cli/problems.h"
@@ -31,12 +29,6 @@ using collectors::Problem;
 
 void Warn(const std::string& sentence) {
   std::fprintf(stderr, "rdmapulse scrape: %s\n", sentence.c_str());
-}
-
-std::string HostName() {
-  std::array<char, 256> name{};
-  if (gethostname(name.data(), name.size() - 1) != 0) return {};
-  return name.data();
 }
 
 void Keep(collectors::Collection collection, Snapshot& snapshot, std::vector<Problem>& problems) {
