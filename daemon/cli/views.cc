@@ -135,6 +135,17 @@ std::string Count(std::size_t count, std::string_view one, std::string_view many
   return fmt::format("{} {}", count, count == 1 ? one : many);
 }
 
+// "http http://sd.example/rdma: 2 peers, read 1 min 30 s ago; CANNOT BE READ now".
+std::string SourceText(const json::object& source) {
+  const std::optional<double> age = NumberField(source, "age_seconds");
+  std::string text =
+      fmt::format("{} {}: {}, {}", TextOrDash(source, "kind"), TextOrDash(source, "source"),
+                  Count(CountField(source, "peers").value_or(0), "peer", "peers"),
+                  age ? "read " + HumanAge(age) + " ago" : "never read");
+  if (BoolField(source, "success") == false) text += "; CANNOT BE READ now";
+  return text;
+}
+
 }  // namespace
 
 Result<std::string> PortsText(std::string_view text) {
@@ -198,6 +209,11 @@ Result<std::string> StatusText(std::string_view text) {
   };
   std::string out;
   for (const auto& [name, value] : lines) out += fmt::format("{:<14}{}\n", name, value);
+  if (const json::array* const sources = ArrayField(status, "discovery")) {
+    for (const json::object* const source : Objects(*sources)) {
+      out += fmt::format("{:<14}{}\n", "peer list", SourceText(*source));
+    }
+  }
   return out;
 }
 

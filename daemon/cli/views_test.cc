@@ -79,7 +79,12 @@ TEST(PeersTextTest, SaysThatNobodyIsProbed) {
 TEST(StatusTextTest, NamesEachThingOnce) {
   EXPECT_EQ(StatusText(R"({"host":"h1","version":"0.1.0","epoch":1764437654000000,
                            "uptime_seconds":11520.5,"maintenance":true,"devices":2,
-                           "loop_late_seconds":0.00021,"peers_up":3,"peers":4})")
+                           "loop_late_seconds":0.00021,"peers_up":3,"peers":4,
+                           "discovery":[{"kind":"file","source":"/p.json","success":true,
+                                         "age_seconds":2.4,"peers":3},
+                                        {"kind":"http","source":"http://sd/","success":false,
+                                         "age_seconds":90,"peers":1},
+                                        {"kind":"dns","source":"h.svc","success":null}]})")
                 .value(),
             "host          h1\n"
             "version       0.1.0\n"
@@ -87,7 +92,10 @@ TEST(StatusTextTest, NamesEachThingOnce) {
             "maintenance   ON\n"
             "RDMA devices  2\n"
             "loop late     210 µs at worst in 10 s\n"
-            "peers up      3 of 4\n");
+            "peers up      3 of 4\n"
+            "peer list     file /p.json: 3 peers, read 2 s ago\n"
+            "peer list     http http://sd/: 1 peer, read 1 min 30 s ago; CANNOT BE READ now\n"
+            "peer list     dns h.svc: 0 peers, never read\n");
 }
 
 TEST(StatusTextTest, ShowsUnknownAsADash) {

@@ -226,6 +226,17 @@ const PortStatus* Find(const std::vector<PortStatus>& ports, const std::string& 
   return found == ports.end() ? nullptr : &*found;
 }
 
+json::object Source(const discovery::SourceStatus& source) {
+  json::object object;
+  object["kind"] = Word(Name(source.kind));
+  object["source"] = Text(source.source);
+  object["success"] = source.success ? json::value(*source.success) : json::value(nullptr);
+  object["age_seconds"] = SecondsOf(source.age);
+  object["peers"] = source.peers;
+  object["bad_entries"] = source.bad_entries;
+  return object;
+}
+
 }  // namespace
 
 std::string StatusJson(const Snapshot& snapshot, TimePoint now) {
@@ -245,6 +256,11 @@ std::string StatusJson(const Snapshot& snapshot, TimePoint now) {
   object["peers"] = snapshot.peers.size();
   object["loop_late_seconds"] =
       started ? json::value(Seconds(snapshot.loop_late_max)) : json::value(nullptr);
+  json::array sources;
+  for (const discovery::SourceStatus& source : snapshot.peer_sources) {
+    sources.push_back(Source(source));
+  }
+  object["discovery"] = std::move(sources);
   return json::serialize(object);
 }
 

@@ -22,13 +22,20 @@ TEST(ApiJsonTest, StatusOfTheExampleHost) {
   ExpectJson(StatusJson(ExampleSnapshot(), TimePoint(1091500ms)), R"({
     "host": "h1", "labels": {"fabric": "default", "tor": "t7"}, "version": "0.1.0",
     "epoch": 1700000001500000, "uptime_seconds": 91.5, "maintenance": false, "devices": 2,
-    "peers_up": 1, "peers": 2, "loop_late_seconds": 0.0007})");
+    "peers_up": 1, "peers": 2, "loop_late_seconds": 0.0007, "discovery": [
+      {"kind": "file", "source": "/etc/rdmapulse/peers.json", "success": true,
+       "age_seconds": 2.0, "peers": 3, "bad_entries": 0},
+      {"kind": "http", "source": "http://sd.example/rdma", "success": false,
+       "age_seconds": 90.0, "peers": 2, "bad_entries": 1},
+      {"kind": "dns", "source": "rdmapulse.fabric.svc", "success": null,
+       "age_seconds": null, "peers": 0, "bad_entries": 0}]})");
 }
 
 TEST(ApiJsonTest, WhatIsUnknownBeforeTheFirstSnapshotIsNull) {
   ExpectJson(StatusJson(Snapshot{}, TimePoint(5s)), R"({
     "host": null, "labels": {}, "version": "0.1.0", "epoch": null, "uptime_seconds": null,
-    "maintenance": false, "devices": 0, "peers_up": 0, "peers": 0, "loop_late_seconds": null})");
+    "maintenance": false, "devices": 0, "peers_up": 0, "peers": 0, "loop_late_seconds": null,
+    "discovery": []})");
   ExpectJson(PortsJson(Snapshot{}), R"({"ports": []})");
   ExpectJson(PeersJson(Snapshot{}), R"({"peers": []})");
 }
