@@ -13,6 +13,7 @@
 #include "config/network.h"
 #include "config/patterns.h"
 #include "config/reload.h"
+#include "config/wanted_devices.h"
 #include "daemon/base/host_name.h"
 #include "daemon/base/unix_time.h"
 #include "daemon/catalogue_files.h"
@@ -28,30 +29,18 @@ constexpr Duration kBeat = kGrid;       // how finely our own lateness is known 
 constexpr Duration kPublish = 500ms;    // a peer that fell silent must show within 3 s
 constexpr Duration kJudge = 500ms;      // detection.md 2.1
 constexpr Duration kJudgeFast = 100ms;  // while something smells
+constexpr Duration kCompare = 5s;       // a difference is a finding after half a minute
 constexpr Duration kLeaveAfter = 5s;    // a stuck kernel read does not keep us (design.md 4)
-
-std::string OwnName(const config::Config& config) {
-  if (config.host.name != "auto") return config.host.name;
-  const std::string name = HostName();
-  return name.empty() ? "localhost" : name;
-}
 
 // A validated pattern list compiles.
 std::shared_ptr<const config::Patterns> Compiled(const std::vector<std::string>& patterns) {
   return std::make_shared<const config::Patterns>(*config::Patterns::Compile(patterns));
 }
 
-collectors::DeviceFilter WantedDevices(const config::Devices& devices) {
-  return [include = Compiled(devices.include),
-          exclude = Compiled(devices.exclude)](const std::string& device) {
-    return include->MatchesAny(device) && !exclude->MatchesAny(device);
-  };
-}
-
 peers::Options PeersOptions(const config::Config& config, std::uint64_t epoch) {
   peers::Options options;
   options.listen = config.control.listen;
-  options.host = OwnName(config);
+  options.host = HostName(config.host.name);
   options.agent_version = std::string(kVersion);
   options.epoch = epoch;
   options.instance = peers::RandomInstance();
@@ -76,7 +65,7 @@ App::App(config::Config config, std::string config_path)
     : config_(std::move(config)),
       config_path_(std::move(config_path)),
       epoch_(UnixTimeNowUs()),
-      host_(OwnName(config_)),
+      host_(HostName(config_.host.name)),
       verdict_({.host = host_,
                 .epoch = epoch_,
                 .unix_minus_monotonic = std::chrono::microseconds(epoch_) -
@@ -183,7 +172,7 @@ void App::Configure() {
                          .fast_interval = config_.collect.fast_interval,
                          .qp_counters = config_.collect.qp_counters,
                          .mad = config_.collect.mad,
-                         .wanted = WantedDevices(config_.devices)});
+                         .wanted = config::WantedDevices(config_.devices)});
   const config::Collect& collect = config_.collect;
   counters_.SetRules({.allow = collect.allow.empty() ? nullptr : Compiled(collect.allow),
                       .deny = Compiled(collect.deny),
@@ -216,8 +205,11 @@ void App::Beat(TimePoint due) {
 void App::Judge(TimePoint now) {
   const std::vector<PeerSnapshot> peers = control_.Status(now);
   verdict_.OnPeers(peers, now);
-  for (const PeerSnapshot& peer : peers) {
-    verdict_.OnPeerConfig(peer.name, prober_.MismatchesWith(peer.name), now);
+  if (now >= next_comparison_) {
+    next_comparison_ = now + kCompare;
+    for (const PeerSnapshot& peer : peers) {
+      verdict_.OnPeerConfig(peer.name, prober_.MismatchesWith(peer.name), now);
+    }
   }
   verdict_.Evaluate(now, std::exchange(late_since_judgement_, Duration::zero()),
                     maintenance_.value_or(config_.maintenance));

@@ -87,6 +87,7 @@ class App {
   std::uint64_t recordings_saved_ = 0;
   std::uint64_t recordings_failed_ = 0;
   TimePoint next_judgement_;
+  TimePoint next_comparison_;
   Duration late_since_judgement_{};
   verbs::VerbsTransport transport_;
   ForwardedPeerEvents peer_events_;

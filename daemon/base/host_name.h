@@ -14,4 +14,11 @@ inline std::string HostName() {
   return gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";
 }
 
+// `configured`; "auto" is what the kernel says.
+inline std::string HostName(const std::string& configured) {
+  if (configured != "auto") return configured;
+  const std::string name = HostName();
+  return name.empty() ? "localhost" : name;
+}
+
 }  // namespace rdmapulse

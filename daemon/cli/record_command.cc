@@ -5,10 +5,10 @@
 
 #include <cstdio>
 #include <cstdlib>
-#include <memory>
 #include <utility>
 
-#include "config/patterns.h"
+#include "config/wanted_devices.h"
+#include "daemon/base/host_name.h"
 #include "daemon/cli/commands.h"
 #include "daemon/cli/config_file.h"
 #include "daemon/cli/record/record.h"
@@ -23,28 +23,14 @@ Result<config::Config> ConfigOf(const RecordCommand& command) {
   return config::Config{};
 }
 
-Result<collectors::DeviceFilter> FilterOf(const config::Devices& devices) {
-  auto include = config::Patterns::Compile(devices.include);
-  if (!include) return tl::unexpected(include.error());
-  auto exclude = config::Patterns::Compile(devices.exclude);
-  if (!exclude) return tl::unexpected(exclude.error());
-  return [include = std::make_shared<const config::Patterns>(std::move(*include)),
-          exclude = std::make_shared<const config::Patterns>(std::move(*exclude))](
-             const std::string& device) {
-    return include->MatchesAny(device) && !exclude->MatchesAny(device);
-  };
-}
-
 Result<RecordOptions> OptionsOf(const RecordCommand& command) {
   const auto config = ConfigOf(command);
   if (!config) return tl::unexpected(config.error());
-  auto wanted = FilterOf(config->devices);
-  if (!wanted) return tl::unexpected(wanted.error());
   utsname own = {};
-  if (uname(&own) != 0) return Fail(errno, {"asking for this host's name"});
+  if (uname(&own) != 0) return Fail(errno, {"asking for the kernel's release"});
   RecordOptions options;
   options.folder = command.folder;
-  options.host = config->host.name == "auto" ? &own.nodename[0] : config->host.name;
+  options.host = HostName(config->host.name);
   options.kernel = &own.release[0];
   options.duration = command.duration;
   options.anonymise = command.anonymise;
@@ -54,7 +40,7 @@ Result<RecordOptions> OptionsOf(const RecordCommand& command) {
   options.live = {.sysfs_root = config->sysfs_root,
                   .every = command.every,
                   .qp_counters = config->collect.qp_counters,
-                  .wanted = std::move(*wanted)};
+                  .wanted = config::WantedDevices(config->devices)};
   return options;
 }
 
