@@ -130,8 +130,8 @@ class Chooser {
     const double share = rules_.tor_mesh ? ShareOfMates(self_, others_, rail_) : 0;
     // Two are left to the mesh, whose rings then still join a ToR's hosts.
     const std::uint32_t most = rules_.peers_max - std::min(rules_.peers_max / 2, 2U);
-    const double affordable = most / 2;
-    const double rings = std::min(SampleRingCount(rules_.sampled, share), affordable);
+    const std::uint32_t affordable = most / 2;
+    const double rings = std::min<double>(SampleRingCount(rules_.sampled, share), affordable);
     selection.sample_cut = most < rules_.sampled;
     AddNeighbours(here_, rail_, SampleRings(rings, redraws_), wanted, selection.sample);
     const auto at_most = static_cast<std::uint32_t>(std::ceil(rings)) * 2;

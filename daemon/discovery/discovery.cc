@@ -35,7 +35,7 @@ Discovery::Discovery(boost::asio::io_context& loop, const Options& options,
       file_pool_(loop, 1, Urgency::kBackground),
       dns_pool_(loop, 1, Urgency::kBackground) {}
 
-Discovery::~Discovery() { Stop(); }
+Discovery::~Discovery() = default;
 
 void Discovery::Stop() {
   stopped_ = true;

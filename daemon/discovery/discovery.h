@@ -44,6 +44,7 @@ class Discovery {
 
   // Valid entries. Sources that stay keep their lists; new ones are looked at at once.
   void Configure(const config::Discovery& config);
+  // Before it is destroyed, when the loop runs on.
   void Stop();
 
   // Of every source, in the order of the configuration; empty ones for what was never read.

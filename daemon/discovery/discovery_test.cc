@@ -29,7 +29,7 @@ class DiscoveryTest : public ::testing::Test {
     folder_ = mkdtemp(name.data());
     config_.refresh = 50ms;
   }
-  ~DiscoveryTest() override {
+  void TearDown() override {
     discovery_.Stop();
     loop_.restart();
     loop_.run_for(20s);

@@ -10,6 +10,7 @@
 #include <array>
 #include <map>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -88,7 +89,9 @@ struct Service {
   std::string target;
   std::uint16_t port = 0;
 
-  auto operator<=>(const Service&) const = default;
+  bool operator<(const Service& other) const {
+    return std::tie(target, port) < std::tie(other.target, other.port);
+  }
 };
 
 // RFC 2782: priority, weight, port, target. A target of "." means that there is no such service.

@@ -120,7 +120,8 @@ TargetList FileSource::Union() const {
     }
     all.problem_count += file.list.problem_count;
     for (const std::string& problem : file.list.problems) {
-      if (all.problems.size() < kProblemsMax) all.problems.push_back(path + ": " + problem);
+      if (all.problems.size() < kProblemsMax)
+        all.problems.emplace_back(path).append(": ").append(problem);
     }
   }
   return all;

@@ -149,7 +149,7 @@ std::string TestDns::Answer(const std::string& query, bool tcp) {
   std::string name;
   std::size_t at = 12;
   while (at < query.size() && query[at] != 0) {
-    const auto length = static_cast<std::size_t>(query[at]);
+    const auto length = static_cast<unsigned char>(query[at]);
     name += (name.empty() ? "" : ".") + query.substr(at + 1, length);
     at += length + 1;
   }
