@@ -8,7 +8,7 @@ namespace {
 TEST(WantedDevicesTest, WhatIsIncludedAndNotExcludedIsWanted) {
   Devices devices;
   EXPECT_TRUE(WantedDevices(devices)("mlx5_0")) << "all of them, by default";
-  devices.include = {"mlx5_*"};
+  devices.include = {"mlx5_.*"};
   devices.exclude = {"mlx5_1"};
   const auto wanted = WantedDevices(devices);
   devices = {};  // it keeps its own
