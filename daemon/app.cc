@@ -26,7 +26,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr Duration kBeat = kGrid;       // how finely our own lateness is known (detection.md g2)
-constexpr Duration kPublish = 500ms;    // a peer that fell silent must show within 3 s
+constexpr Duration kPublish = 250ms;    // a peer that fell silent must show within 3 s
 constexpr Duration kJudge = 500ms;      // detection.md 2.1
 constexpr Duration kJudgeFast = 100ms;  // while something smells
 constexpr Duration kCompare = 5s;       // a difference is a finding after half a minute
