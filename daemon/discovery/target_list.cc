@@ -41,7 +41,7 @@ bool TargetListBuilder::Add(const std::string& place, const std::vector<std::str
     name.clear();
   }
   if (targets.empty() && ++seen_ > kPeersMax) return false;
-  labels = Usable(place, std::move(labels));
+  labels = Usable(place, labels);
   for (const std::string& target : targets) {
     if (++seen_ > kPeersMax) {
       Complain("the list has more than " + std::to_string(kPeersMax) + " targets; those from " +
@@ -53,9 +53,9 @@ bool TargetListBuilder::Add(const std::string& place, const std::vector<std::str
   return true;
 }
 
-config::Labels TargetListBuilder::Usable(const std::string& place, config::Labels labels) {
+config::Labels TargetListBuilder::Usable(const std::string& place, const config::Labels& labels) {
   config::Labels usable;
-  for (auto& [label, value] : labels) {
+  for (const auto& [label, value] : labels) {
     if (label.starts_with("__")) continue;  // Prometheus' own, for relabelling
     if (auto problem = config::LabelProblem(label, value, "peer")) {
       Complain(place + ": label " + label.substr(0, 60) + " is left out: " + *problem);
@@ -64,7 +64,7 @@ config::Labels TargetListBuilder::Usable(const std::string& place, config::Label
                " labels; the others are left out");
       break;
     } else if (!value.empty()) {  // to Prometheus an empty label is none
-      usable.emplace(label, std::move(value));
+      usable.emplace(label, value);
     }
   }
   return usable;

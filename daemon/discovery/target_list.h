@@ -48,7 +48,7 @@ class TargetListBuilder {
   TargetList Take() && { return std::move(list_); }
 
  private:
-  config::Labels Usable(const std::string& place, config::Labels labels);
+  config::Labels Usable(const std::string& place, const config::Labels& labels);
   void AddPeer(const std::string& place, config::Peer peer, bool named);
 
   TargetList list_;
