@@ -5,16 +5,13 @@
 #include <cstddef>
 #include <utility>
 
+#include "daemon/base/unix_time.h"
+
 namespace rdmapulse {
 namespace {
 
 constexpr std::size_t kSeriesMax = 32;
 constexpr std::size_t kWatchersMax = 4;
-
-std::chrono::microseconds UnixMinusMonotonic() {
-  return std::chrono::duration_cast<std::chrono::microseconds>(
-      std::chrono::system_clock::now().time_since_epoch() - Clock::now().time_since_epoch());
-}
 
 std::uint64_t UnixMicroseconds(TimePoint time, std::chrono::microseconds unix_minus_monotonic) {
   const auto since_boot =

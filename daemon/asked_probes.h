@@ -30,7 +30,7 @@ class AskedProbes : public http::Commands {
   void CancelProbe(std::uint64_t id) override;
   void SetMaintenance(bool on) override;
 
-  // A scheduled probe has gone out or is over.
+  // A scheduled probe is overdue or over.
   void OnScheduled(const probes::ProbeNews& news);
 
   void Stop();

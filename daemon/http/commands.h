@@ -33,7 +33,7 @@ struct ProbeReply {
   std::string note;         // why nothing was sent: "no QP: …"; empty otherwise
 };
 
-// A scheduled probe: once when it goes out, again when it is over.
+// A scheduled probe: when it is over, and before that once it is overdue.
 struct ProbeSeen {
   std::uint64_t time_us = 0;  // Unix time of the posting; with the path it tells which probe
   std::string peer{};

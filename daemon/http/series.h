@@ -12,7 +12,8 @@ namespace rdmapulse::http {
 boost::asio::awaitable<void> StreamSeries(Connection& connection, Commands& commands,
                                           const ProbeRequest& request);
 
-// The scheduled probes of all paths, likewise: a line when one goes out and one when it is over.
+// The scheduled probes of all paths, likewise: a line when one is over, and before that one when it
+// is overdue.
 boost::asio::awaitable<void> StreamScheduled(Connection& connection, Commands& commands);
 
 }  // namespace rdmapulse::http

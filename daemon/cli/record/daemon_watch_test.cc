@@ -18,7 +18,7 @@ class DaemonWatchTest : public http::ServerFixture {
  protected:
   DaemonWatchTest() {
     Start();
-    auto watch = DaemonWatch::Start(Socket(), ProbeRows("h1", ProbeRows::Peers::kByName), 5us);
+    auto watch = DaemonWatch::Start(Socket(), ProbeRows("h1", ProbeRows::Peers::kByName, 0us), 5us);
     EXPECT_TRUE(watch) << watch.error().Text();
     if (watch) watch_.emplace(std::move(*watch));
     const auto series = commands_.WaitForSeries(1);
@@ -82,7 +82,7 @@ TEST_F(DaemonWatchTest, SaysThatTheDaemonHasEnded) {
 
 TEST(NoDaemonTest, IsSaid) {
   const auto watch =
-      DaemonWatch::Start("/nonexistent.sock", ProbeRows("h1", ProbeRows::Peers::kByName), 0us);
+      DaemonWatch::Start("/nonexistent.sock", ProbeRows("h1", ProbeRows::Peers::kByName, 0us), 0us);
   ASSERT_FALSE(watch);
   EXPECT_NE(watch.error().Text().find("/nonexistent.sock"), std::string::npos);
 }

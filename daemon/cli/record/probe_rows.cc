@@ -67,6 +67,30 @@ health::trace::ProbeRow SessionRow(Time time, bool up, std::optional<std::uint64
   return row;
 }
 
+health::trace::ProbeRow OutstandingRow(Time posted, const health::ProbePath& path) {
+  health::trace::ProbeRow row;
+  row.path = path;
+  row.posted = row.result.posted = posted;
+  row.outstanding = true;
+  return row;
+}
+
+std::pair<Time, health::ProbePath> KeyOf(Time posted, health::ProbePath path) {
+  path.sport.reset();
+  return {posted, std::move(path)};
+}
+
+void End(const json::object& probe, health::trace::ProbeRow& row) {
+  row.outstanding = false;
+  row.result.time = TimeField(probe, "learned_us").value_or(row.posted);
+  if (const auto rtt = NumberField(probe, "rtt_seconds")) {
+    row.result.rtt_us = *rtt * kMicroseconds;
+  } else {
+    row.result.status = TextField(probe, "status").value_or("");
+  }
+  if (const auto outcome = TextField(probe, "outcome")) row.result.outcome = OutcomeOf(*outcome);
+}
+
 }  // namespace
 
 Result<void> ProbeRows::AddProbe(std::string_view line) {
@@ -80,25 +104,15 @@ Result<void> ProbeRows::AddProbe(std::string_view line) {
   if (!posted || !path) {
     return Fail({"reading the daemon's probes: a line does not say which probe it is of"});
   }
-  if (!probe->contains("outcome")) {
-    Row row;
-    row.path = *path;
-    row.posted = row.result.posted = *posted;
-    row.outstanding = true;
-    Add(std::move(row));
-    return {};
-  }
-  const auto out = out_.extract({*posted, *path});
-  if (!out) return {};
-  Row& row = held_.at(out.mapped()).row;
-  row.outstanding = false;
-  row.result.time = TimeField(*probe, "learned_us").value_or(*posted);
-  if (const auto rtt = NumberField(*probe, "rtt_seconds")) {
-    row.result.rtt_us = *rtt * kMicroseconds;
+  Row row = OutstandingRow(*posted, *path);
+  if (probe->contains("outcome")) End(*probe, row);
+  if (const auto out = out_.extract(KeyOf(*posted, *path))) {
+    Row& told = held_.at(out.mapped()).row;
+    told.outstanding = row.outstanding;
+    told.result = row.result;
   } else {
-    row.result.status = TextField(*probe, "status").value_or("");
+    Add(std::move(row));
   }
-  if (const auto outcome = TextField(*probe, "outcome")) row.result.outcome = OutcomeOf(*outcome);
   return {};
 }
 
@@ -124,9 +138,12 @@ Result<void> ProbeRows::AddPeers(Time time, std::string_view text) {
 
 // What is older than a row that was given cannot be put in order any more.
 void ProbeRows::Add(Row row) {
-  if (row.posted < taken_until_) return;
+  if (row.posted < taken_until_) {
+    if (row.posted >= begin_) ++late_;
+    return;
+  }
   const Place place{row.posted, ++last_place_};
-  Key key{row.posted, row.path};
+  Key key = KeyOf(row.posted, row.path);
   if (row.outstanding) out_[key] = place;
   row.src = src_;
   row.path.peer = NameOf(row.path.peer);
@@ -149,9 +166,12 @@ void ProbeRows::TakeFirst(std::string& text) {
   ++taken_;
 }
 
-std::string ProbeRows::TakeFinished() {
+std::string ProbeRows::TakeFinished(Time now) {
   std::string text;
-  while (!held_.empty() && (!held_.begin()->second.row.outstanding || held_.size() > held_max_)) {
+  while (!held_.empty()) {
+    const Row& first = held_.begin()->second.row;
+    const bool waited_for = first.outstanding || first.posted + kProbeToldWithin > now;
+    if (waited_for && held_.size() <= held_max_) break;
     TakeFirst(text);
   }
   return text;

@@ -14,6 +14,12 @@ std::string Out(int time_us, const std::string& op = "write0", const std::string
          R"(","device":"mlx5_0","port":1,"op":")" + op + R"(","class":"lossless","sport":50000)";
 }
 
+std::string Over(int time_us, const std::string& op = "write0") {
+  return Out(time_us, op) + R"(,"outcome":"ok","status":"success","rtt_seconds":2E-5})";
+}
+
+constexpr health::Time kLongAfter = 1h;
+
 class ProbeRowsTest : public ::testing::Test {
  protected:
   void Add(const std::string& line) {
@@ -21,7 +27,7 @@ class ProbeRowsTest : public ::testing::Test {
     EXPECT_TRUE(added) << added.error().Text();
   }
 
-  ProbeRows rows_{"h1", ProbeRows::Peers::kByName};
+  ProbeRows rows_{"h1", ProbeRows::Peers::kByName, 3us};
 };
 
 // time_us,src,dst,device,port,class,kind,sport,rtt_us,outcome,status,responder_us,session_up,
@@ -31,9 +37,9 @@ TEST_F(ProbeRowsTest, AProbeIsARowAtTheTimeOfItsPosting) {
   Add(Out(7, "read") + "}");
   Add(Out(7, "read") + R"(,"outcome":"failed","status":"retry exceeded","rtt_seconds":null,)" +
       R"("learned_us":507})");
-  EXPECT_EQ(rows_.TakeFinished(), "") << "the first is still out";
+  EXPECT_EQ(rows_.TakeFinished(kLongAfter), "") << "the first is still out";
   Add(Out(5) + R"(,"outcome":"ok","status":"success","rtt_seconds":2.05E-5,"learned_us":26})");
-  EXPECT_EQ(rows_.TakeFinished(),
+  EXPECT_EQ(rows_.TakeFinished(kLongAfter),
             "5,h1,h2,mlx5_0,1,lossless,write0,50000,20.5,ok,,,,\n"
             "7,h1,h2,mlx5_0,1,lossless,read,50000,500,failed,retry exceeded,,,\n");
   EXPECT_EQ(rows_.Size(), 2U);
@@ -53,9 +59,32 @@ TEST_F(ProbeRowsTest, OneThatCameBackLateWithoutAnOutcomeYetKeepsItsRoundTrip) {
   EXPECT_EQ(rows_.TakeAll(), "5,h1,h2,mlx5_0,1,lossless,write0,50000,250000,,,,,\n");
 }
 
-TEST_F(ProbeRowsTest, WhatWentOutBeforeIsPassedOver) {
-  Add(Out(5) + R"(,"outcome":"ok","status":"success","rtt_seconds":2E-5})");
+TEST_F(ProbeRowsTest, OneThatCameBackInTimeIsToldOnceAndWaitsForEarlierOnes) {
+  Add(Over(7));
+  EXPECT_EQ(rows_.TakeFinished(7us), "");
+  Add(Over(5, "read"));
+  EXPECT_EQ(rows_.TakeFinished(5us + kProbeToldWithin),
+            "5,h1,h2,mlx5_0,1,lossless,read,50000,20,ok,,,,\n");
+  EXPECT_EQ(rows_.TakeFinished(7us + kProbeToldWithin),
+            "7,h1,h2,mlx5_0,1,lossless,write0,50000,20,ok,,,,\n");
+  Add(Over(6));
   EXPECT_EQ(rows_.TakeAll(), "");
+  EXPECT_EQ(rows_.late(), 1U);
+}
+
+TEST_F(ProbeRowsTest, OneWhoseQueuePairWasRebuiltMeanwhileIsStillTheSame) {
+  Add(Out(5) + "}");
+  std::string end = Out(5) + R"(,"outcome":"aborted","status":"flushed","rtt_seconds":null,)" +
+                    R"("learned_us":105})";
+  end.replace(end.find("50000"), 5, "null");
+  Add(end);
+  EXPECT_EQ(rows_.TakeAll(), "5,h1,h2,mlx5_0,1,lossless,write0,50000,100,aborted,flushed,,,\n");
+}
+
+TEST_F(ProbeRowsTest, WhatWentOutBeforeIsPassedOver) {
+  Add(Over(2));
+  EXPECT_EQ(rows_.TakeAll(), "");
+  EXPECT_EQ(rows_.late(), 0U);
 }
 
 TEST_F(ProbeRowsTest, ASessionIsARowWhenItIsNotAsItWas) {
@@ -85,15 +114,15 @@ TEST_F(ProbeRowsTest, RowsNeverGoBackInTime) {
 }
 
 TEST(ProbeRowsHeldTest, AProbeThatNeverComesBackDoesNotHoldUpTheRestForEver) {
-  ProbeRows rows("h1", ProbeRows::Peers::kByName, 2);
+  ProbeRows rows("h1", ProbeRows::Peers::kByName, health::kNever, 2);
   for (int i = 0; i < 3; ++i) ASSERT_TRUE(rows.AddProbe(Out(i) + "}"));
-  EXPECT_EQ(rows.TakeFinished(), "0,h1,h2,mlx5_0,1,lossless,write0,50000,,,,,,\n");
+  EXPECT_EQ(rows.TakeFinished(kLongAfter), "0,h1,h2,mlx5_0,1,lossless,write0,50000,,,,,,\n");
   EXPECT_EQ(rows.Held(), 2U);
   EXPECT_EQ(rows.Size(), 3U);
 }
 
 TEST(ProbeRowsAnonymousTest, PeersAreNumberedInTheOrderOfTheirFirstRow) {
-  ProbeRows rows("host", ProbeRows::Peers::kNumbered);
+  ProbeRows rows("host", ProbeRows::Peers::kNumbered, health::kNever);
   int time_us = 0;
   for (const char* peer : {"a.example", "b.example", "a.example"}) {
     ASSERT_TRUE(rows.AddProbe(Out(time_us++, "write0", peer) + "}"));

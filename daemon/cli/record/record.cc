@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "collectors/counter_book.h"
+#include "daemon/base/unix_time.h"
 #include "daemon/catalogue_files.h"
 #include "daemon/cli/record/daemon_watch.h"
 #include "daemon/cli/record/host_yaml.h"
@@ -21,11 +22,6 @@ namespace {
 
 constexpr const char* kHostRows = "hosts.csv";
 constexpr const char* kProbeRows = "probes.csv";
-
-std::chrono::microseconds UnixMinusMonotonic() {
-  return std::chrono::duration_cast<std::chrono::microseconds>(
-      std::chrono::system_clock::now().time_since_epoch() - Clock::now().time_since_epoch());
-}
 
 // Every step's error is what could not be written.
 class Session {
@@ -61,6 +57,11 @@ class Session {
       recorded_.warnings.push_back(std::to_string(rows_.late()) +
                                    " readings came too late to be put in order, and are not in "
                                    "hosts.csv");
+    }
+    if (daemon_ && daemon_->probes().late() > 0) {
+      recorded_.warnings.push_back(std::to_string(daemon_->probes().late()) +
+                                   " probes were told of too late to be put in order, and are not "
+                                   "in probes.csv");
     }
     return std::move(recorded_);
   }
@@ -115,7 +116,7 @@ class Session {
     for (const auto& sample : counted_.Take(*book_.At(now), live_.devices())) rows_.Add(sample);
     Result<void> written = WriteRows(rows_.TakeSettled());
     if (!written || !daemon_) return written;
-    return WriteProbes(daemon_->probes().TakeFinished());
+    return WriteProbes(daemon_->probes().TakeFinished(counted_.At(now)));
   }
 
   // Where nothing has a port there is no hosts.csv: replay takes the moments then.
@@ -132,8 +133,9 @@ class Session {
     std::error_code error;
     if (!std::filesystem::exists(options_.socket, error)) return;
     const auto peers = options_.anonymise ? ProbeRows::Peers::kNumbered : ProbeRows::Peers::kByName;
-    auto watch =
-        DaemonWatch::Start(options_.socket, ProbeRows(options_.host, peers), unix_minus_monotonic_);
+    auto watch = DaemonWatch::Start(options_.socket,
+                                    ProbeRows(options_.host, peers, counted_.At(Clock::now())),
+                                    unix_minus_monotonic_);
     if (watch) {
       daemon_.emplace(std::move(*watch));
     } else {
