@@ -13,9 +13,6 @@
 
 namespace rdmapulse {
 
-// kBackground: the loop runs first. For what is much work and in no hurry.
-enum class Urgency { kNormal, kBackground };
-
 class BlockingPool {
  public:
   BlockingPool(boost::asio::io_context& loop, std::size_t threads,

@@ -16,7 +16,6 @@
 #include <thread>
 #include <utility>
 
-#include "daemon/base/background.h"
 #include "daemon/http/access.h"
 #include "daemon/http/listeners.h"
 #include "daemon/http/session.h"
@@ -109,7 +108,7 @@ void Server::Impl::Start() {
 
 void Server::Impl::RunThread() {
   pthread_setname_np(pthread_self(), "http");
-  YieldToTheLoop();
+  if (options_.urgency == Urgency::kBackground) YieldToTheLoop();
   // Signals are the loop's business.
   sigset_t all{};
   sigfillset(&all);

@@ -9,6 +9,7 @@
 #include <memory>
 #include <string>
 
+#include "daemon/base/background.h"
 #include "daemon/base/result.h"
 #include "daemon/http/access.h"
 #include "daemon/http/commands.h"
@@ -32,6 +33,8 @@ struct ServerOptions {
   std::string socket{};  // http.socket: path of the Unix socket; empty: none
   AddressPredicate api_allowed{};  // who beside loopback may read / and /api over TCP; HTTP thread
   ServerLimits limits{};
+  Urgency urgency =
+      Urgency::kBackground;  // of the thread; tests of its patience want no other delay
 };
 
 class Server {

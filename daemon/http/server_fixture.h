@@ -33,9 +33,12 @@ class ServerFixture : public testing::Test {
   }
 
   void Start(ServerLimits limits = {}, const std::string& listen = "127.0.0.1:0") {
-    auto server =
-        Server::Start({.listen = listen, .socket = Socket(), .api_allowed = {}, .limits = limits},
-                      store_, commands_);
+    auto server = Server::Start({.listen = listen,
+                                 .socket = Socket(),
+                                 .api_allowed = {},
+                                 .limits = limits,
+                                 .urgency = Urgency::kNormal},
+                                store_, commands_);
     ASSERT_TRUE(server) << server.error().Text();
     server_ = *std::move(server);
   }

@@ -12,7 +12,7 @@
 namespace rdmapulse::peers {
 
 struct Timers {
-  Duration ping_interval = std::chrono::seconds(1);
+  Duration ping_interval = std::chrono::milliseconds(500);  // design.md 5.4
   Duration up_within = std::chrono::seconds(2);  // design.md 5.4: an answer in the last 2 s
   Liveness::Limits liveness;
   Duration hello_timeout = std::chrono::seconds(3);
