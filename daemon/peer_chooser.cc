@@ -39,7 +39,9 @@ void PeerChooser::Configure(const config::Config& config, const std::string& hos
   if (any && discovery_ == nullptr) {
     discovery_ = std::make_unique<discovery::Discovery>(
         loop_, discovery::Discovery::Options{}, [this] { Ask(); },
-        [](const std::string& line) { spdlog::info("{}", line); });
+        [](const discovery::SourceState::News& news) {
+          spdlog::log(news.trouble ? spdlog::level::warn : spdlog::level::info, "{}", news.text);
+        });
   }
   if (discovery_ != nullptr) discovery_->Configure(sources);
   ask_again_ = asking_;  // what is under way is about the old configuration
@@ -94,7 +96,7 @@ void PeerChooser::Ask() {
     return;
   }
   ask_again_ = false;
-  discovery_->pool().Run(
+  pool_.Run(
       [question = Question(), listen = config_.control.listen]() mutable {
         question.self.addresses = discovery::OwnAddresses(listen);
         return ChoosePeers(question);

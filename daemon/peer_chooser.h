@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "config/config.h"
+#include "daemon/base/blocking_pool.h"
 #include "daemon/base/device_info.h"
 #include "daemon/choose_peers.h"
 #include "daemon/discovery/discovery.h"
@@ -50,6 +51,7 @@ class PeerChooser {
   discovery::Self self_;  // without addresses, which change
   std::size_t ports_per_nic_ = 1;
   std::size_t ports_ = 1;
+  BlockingPool pool_{loop_, 1, Urgency::kBackground};
   std::unique_ptr<discovery::Discovery> discovery_;  // null until a source is configured
   // In use: those of before while a source that was added is looked at for the first time.
   std::vector<std::shared_ptr<const discovery::TargetList>> lists_;

@@ -21,19 +21,22 @@ struct Discovery::Source {
   SourceState state;
   boost::asio::steady_timer timer;
   bool looking = false;
+  bool given_up = false;              // the first look takes too long; it goes on
   std::unique_ptr<FileSource> files;  // null while it is out reading
   TimePoint reread;  // when files are read whether or not they seem to have changed
   std::shared_ptr<HttpFetch> fetch;
 };
 
 Discovery::Discovery(boost::asio::io_context& loop, const Options& options,
-                     std::function<void()> changed, std::function<void(const std::string&)> journal)
+                     std::function<void()> changed,
+                     std::function<void(const SourceState::News&)> journal)
     : loop_(loop),
       options_(options),
       changed_(std::move(changed)),
       journal_(std::move(journal)),
       file_pool_(loop, 1, Urgency::kBackground),
-      dns_pool_(loop, 1, Urgency::kBackground) {}
+      dns_pool_(loop, 1, Urgency::kBackground),
+      parse_pool_(loop, 1, Urgency::kBackground) {}
 
 Discovery::~Discovery() = default;
 
@@ -74,7 +77,22 @@ void Discovery::Add(Kind kind, const std::string& entry,
   }
   auto& source = sources_.emplace_back(std::make_unique<Source>(++last_id_, kind, entry, loop_));
   if (kind == Kind::kFile) source->files = std::make_unique<FileSource>(entry);
+  source->timer.expires_after(options_.first_look);
+  source->timer.async_wait([this, id = source->id](const boost::system::error_code& error) {
+    if (!error) AfterWaitingForFirst(id);
+  });
   Look(source->id);
+}
+
+void Discovery::AfterWaitingForFirst(Id id) {
+  Source* const source = Find(id);
+  if (stopped_ || source == nullptr || source->state.success()) return;
+  source->given_up = true;
+  journal_({.trouble = true,
+            .text = source->state.subject() + ": no answer within " +
+                    std::to_string(static_cast<int>(Seconds(options_.first_look))) +
+                    " s; peers of the other sources are probed meanwhile"});
+  changed_();
 }
 
 Discovery::Source* Discovery::Find(Id id) {
@@ -126,7 +144,7 @@ void Discovery::AfterBody(Id id, const std::string& url, Result<std::string> bod
   if (!body) {
     return AfterLook(id, {.list = {}, .failure = "fetching " + url + ": " + body.error().Text()});
   }
-  file_pool_.Run(
+  parse_pool_.Run(
       [text = *std::move(body)] { return ParseTargets(text, config::ListFormat::kJson); },
       [this, id, url](Result<TargetList> list) {
         Fetched fetched;
@@ -160,7 +178,7 @@ void Discovery::AfterLook(Id id, Fetched fetched) {
   source->looking = false;
   const bool first = !source->state.success();
   const bool changed = source->state.Take(std::move(fetched), Clock::now());
-  for (const std::string& line : source->state.TakeNews()) journal_(line);
+  for (const SourceState::News& news : source->state.TakeNews()) journal_(news);
   Arm(*source);
   if (changed || first) changed_();
 }
@@ -196,8 +214,9 @@ std::vector<SourceStatus> Discovery::Status(TimePoint now) const {
 }
 
 bool Discovery::Settled() const {
-  return std::all_of(sources_.begin(), sources_.end(),
-                     [](const auto& source) { return source->state.success().has_value(); });
+  return std::all_of(sources_.begin(), sources_.end(), [](const auto& source) {
+    return source->given_up || source->state.success();
+  });
 }
 
 }  // namespace rdmapulse::discovery

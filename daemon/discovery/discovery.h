@@ -32,12 +32,14 @@ class Discovery {
   struct Options {
     Duration file_interval = std::chrono::seconds(5);  // how often files are asked for changes
     Duration http_timeout = std::chrono::seconds(10);
+    // A source that has not answered by then (a file on a server that is gone) is gone on without.
+    Duration first_look = std::chrono::seconds(20);
     std::optional<DnsServer> dns_server;  // instead of those in resolv.conf
   };
 
-  // `changed`: the peers of some source are others than before. `journal`: a line for the log.
+  // `changed`: the peers of some source are others than before, or it is settled now.
   Discovery(boost::asio::io_context& loop, const Options& options, std::function<void()> changed,
-            std::function<void(const std::string&)> journal);
+            std::function<void(const SourceState::News&)> journal);
   ~Discovery();
   Discovery(const Discovery&) = delete;
   Discovery& operator=(const Discovery&) = delete;
@@ -50,11 +52,8 @@ class Discovery {
   // Of every source, in the order of the configuration; empty ones for what was never read.
   std::vector<std::shared_ptr<const TargetList>> Lists() const;
   std::vector<SourceStatus> Status(TimePoint now) const;
-  // Every source has been looked at once, well or not.
+  // Every source has been looked at once, well or not, or has had its time for it.
   bool Settled() const;
-
-  // For what else must not hold up the loop.
-  BlockingPool& pool() { return file_pool_; }
 
  private:
   struct Source;
@@ -67,15 +66,18 @@ class Discovery {
   void LookAtDns(Source& source);
   void AfterBody(Id id, const std::string& url, Result<std::string> body);
   void AfterLook(Id id, Fetched fetched);
+  void AfterWaitingForFirst(Id id);
   void Arm(Source& source);
   Source* Find(Id id);
 
   boost::asio::io_context& loop_;
   const Options options_;
   std::function<void()> changed_;
-  std::function<void(const std::string&)> journal_;
-  BlockingPool file_pool_;  // and what was fetched, for parsing
-  BlockingPool dns_pool_;   // a server that is down must not hold up the files
+  std::function<void(const SourceState::News&)> journal_;
+  // What one waits for must not hold up the others.
+  BlockingPool file_pool_;
+  BlockingPool dns_pool_;
+  BlockingPool parse_pool_;
   Duration refresh_ = std::chrono::minutes(1);
   Id last_id_ = 0;
   bool stopped_ = false;

@@ -5,6 +5,7 @@
 #include <netinet/in.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -79,9 +80,10 @@ class DiscoveryTest : public ::testing::Test {
   Discovery discovery_{loop_,
                        {.file_interval = 10ms,
                         .http_timeout = 1s,
+                        .first_look = 1min,
                         .dns_server = DnsServer{INADDR_LOOPBACK, dns_.port()}},
                        [this] { ++changes_; },
-                       [this](const std::string& line) { journal_.push_back(line); }};
+                       [this](const SourceState::News& news) { journal_.push_back(news.text); }};
 };
 
 constexpr const char* kH2 = R"([{"targets": ["h2"]}])";
@@ -107,7 +109,7 @@ TEST_F(DiscoveryTest, AnUnchangedFileChangesNothing) {
   const TimePoint later = Clock::now() + 300ms;  // several looks, and some that read again
   ASSERT_TRUE(RunUntil([later] { return Clock::now() >= later; }));
   EXPECT_EQ(changes_, 1);
-  EXPECT_THAT(journal_, ElementsAre(HasSubstr("peers.json: a list of 1 peers")));
+  EXPECT_THAT(journal_, ElementsAre(HasSubstr("peers.json: a list of 1 peer")));
 }
 
 TEST_F(DiscoveryTest, FilesOfAPatternComeAndGo) {
@@ -147,7 +149,7 @@ TEST_F(DiscoveryTest, AMissingFileKeepsTheLastListAndItsAgeGrows) {
   ASSERT_TRUE(RunUntilNames({"h2"}));
   fs::remove(Path("peers.json"));
   ASSERT_TRUE(RunUntilFailure("No such file"));
-  EXPECT_THAT(journal_.back(), HasSubstr("in use stays a list of 1 peers"));
+  EXPECT_THAT(journal_.back(), HasSubstr("in use stays a list of 1 peer"));
   ASSERT_TRUE(RunUntil([this] { return Status().age > 300ms; }));
   EXPECT_THAT(Names(), ElementsAre("h2"));
 }
@@ -226,6 +228,32 @@ TEST_F(DiscoveryTest, SourcesThatStayKeepTheirListsAndOthersAreForgotten) {
   EXPECT_THAT(Names(), ElementsAre("h3")) << "at once, without reading it again";
   discovery_.Configure({});
   EXPECT_THAT(Names(), IsEmpty());
+}
+
+TEST_F(DiscoveryTest, ASourceThatDoesNotAnswerIsGoneOnWithout) {
+  Write("a.json", kH2);
+  http_.Say("");
+  config_.file = {Path("a.json")};
+  config_.http = {http_.Url("/")};
+  std::vector<SourceState::News> said;
+  Discovery impatient(
+      loop_,
+      {.file_interval = 10ms, .http_timeout = 1h, .first_look = 100ms, .dns_server = std::nullopt},
+      [] {}, [&said](const SourceState::News& news) { said.push_back(news); });
+  impatient.Configure(config_);
+  EXPECT_FALSE(impatient.Settled());
+  ASSERT_TRUE(RunUntil([&impatient] { return impatient.Settled(); }));
+  const auto silent = [](const SourceState::News& news) {
+    return news.trouble && news.text.find("no answer within") != std::string::npos;
+  };
+  ASSERT_TRUE(RunUntil([&] {
+    return std::count_if(said.begin(), said.end(), silent) == 1 &&
+           !impatient.Lists().at(0)->peers.empty();
+  }));
+  EXPECT_EQ(impatient.Status(Clock::now()).at(1).success, std::nullopt);
+  impatient.Stop();
+  loop_.restart();
+  loop_.run();
 }
 
 TEST_F(DiscoveryTest, StoppingDoesNotWaitForASilentServer) {

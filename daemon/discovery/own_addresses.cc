@@ -36,7 +36,8 @@ std::string Text(const sockaddr& address) {
 
 std::set<std::string> OwnAddresses(const std::string& listen) {
   const Result<config::ListenAddress> one = config::ParseListenAddress(listen);
-  if (one && !one->host.empty()) return {one->host};
+  const bool everywhere = !one || one->host.empty() || one->host == "0.0.0.0" || one->host == "::";
+  if (!everywhere) return {one->host};
   ifaddrs* found = nullptr;
   if (getifaddrs(&found) != 0) return {};
   const std::unique_ptr<ifaddrs, Free> owner(found);

@@ -12,11 +12,10 @@ bool SourceState::Take(Fetched fetched, TimePoint now) {
   if (*success_) good_ = now;
   if (fetched.failure != failure_) {
     failure_ = std::move(fetched.failure);
-    news_.push_back(subject_ + ": " +
-                    (failure_.empty() ? "read again, " : failure_ + "; in use stays ") +
-                    ListText());
+    Say(!failure_.empty(),
+        (failure_.empty() ? "read again, " : failure_ + "; in use stays ") + ListText());
   } else if (changed || first) {
-    news_.push_back(subject_ + ": " + ListText());
+    Say(false, ListText());
   }
   SayProblems();
   return changed;
@@ -27,21 +26,25 @@ std::optional<Duration> SourceState::Age(TimePoint now) const {
   return now - *good_;
 }
 
-std::vector<std::string> SourceState::TakeNews() { return std::exchange(news_, {}); }
+std::vector<SourceState::News> SourceState::TakeNews() { return std::exchange(news_, {}); }
+
+void SourceState::Say(bool trouble, const std::string& what) {
+  news_.push_back({.trouble = trouble, .text = subject_ + ": " + what});
+}
 
 void SourceState::SayProblems() {
   if (list_->problems == said_problems_) return;
   said_problems_ = list_->problems;
-  for (const std::string& problem : list_->problems) news_.push_back(subject_ + ": " + problem);
+  for (const std::string& problem : list_->problems) Say(true, problem);
   if (list_->problem_count > list_->problems.size()) {
-    news_.push_back(subject_ + ": " +
-                    std::to_string(list_->problem_count - list_->problems.size()) +
-                    " further problems are not listed");
+    Say(true, std::to_string(list_->problem_count - list_->problems.size()) +
+                  " further problems are not listed");
   }
 }
 
 std::string SourceState::ListText() const {
-  return "a list of " + std::to_string(list_->peers.size()) + " peers";
+  const std::size_t peers = list_->peers.size();
+  return "a list of " + std::to_string(peers) + (peers == 1 ? " peer" : " peers");
 }
 
 }  // namespace rdmapulse::discovery

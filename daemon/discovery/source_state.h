@@ -22,6 +22,14 @@ struct Fetched {
 
 class SourceState {
  public:
+  // A line for the journal.
+  struct News {
+    bool trouble = false;  // something is not as the operator wants it
+    std::string text{};
+
+    bool operator==(const News&) const = default;
+  };
+
   // `subject` begins every line: "discovery.file /etc/rdmapulse/peers.json".
   explicit SourceState(std::string subject) : subject_(std::move(subject)) {}
 
@@ -34,10 +42,12 @@ class SourceState {
   std::optional<bool> success() const { return success_; }
   // Since everything was read well; nullopt: it never was.
   std::optional<Duration> Age(TimePoint now) const;
-  // Lines for the journal since the last call: each failure, recovery and list of problems once.
-  std::vector<std::string> TakeNews();
+  // Since the last call: each failure, recovery and list of problems once.
+  std::vector<News> TakeNews();
+  const std::string& subject() const { return subject_; }
 
  private:
+  void Say(bool trouble, const std::string& what);
   void SayProblems();
   std::string ListText() const;
 
@@ -47,7 +57,7 @@ class SourceState {
   std::optional<TimePoint> good_;
   std::string failure_;
   std::vector<std::string> said_problems_;
-  std::vector<std::string> news_;
+  std::vector<News> news_;
 };
 
 }  // namespace rdmapulse::discovery

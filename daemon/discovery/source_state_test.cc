@@ -12,6 +12,9 @@ using ::testing::IsEmpty;
 
 constexpr TimePoint kStart{1h};
 
+SourceState::News Told(const std::string& text) { return {.trouble = false, .text = text}; }
+SourceState::News Trouble(const std::string& text) { return {.trouble = true, .text = text}; }
+
 TargetList ListOf(const std::string& name) { return {{{name, name + ":9937", {}}}, {}, 0}; }
 Fetched Good(const std::string& name) { return {.list = ListOf(name), .failure = {}}; }
 Fetched Bad(const std::string& why) { return {.list = {}, .failure = why}; }
@@ -35,19 +38,20 @@ TEST(SourceStateTest, AFailureKeepsTheLastGoodListAndItsAgeGrows) {
 TEST(SourceStateTest, EachThingIsSaidOnce) {
   SourceState state("S");
   state.Take(Good("h2"), kStart);
-  EXPECT_THAT(state.TakeNews(), ElementsAre("S: a list of 1 peers"));
+  EXPECT_THAT(state.TakeNews(), ElementsAre(Told("S: a list of 1 peer")));
   state.Take(Good("h2"), kStart);
   EXPECT_THAT(state.TakeNews(), IsEmpty());
   state.Take(Bad("gone"), kStart);
   state.Take(Bad("gone"), kStart);
-  EXPECT_THAT(state.TakeNews(), ElementsAre("S: gone; in use stays a list of 1 peers"));
+  EXPECT_THAT(state.TakeNews(), ElementsAre(Trouble("S: gone; in use stays a list of 1 peer")));
   TargetList odd = ListOf("h2");
   odd.problems = {"group 1 is odd"};
   odd.problem_count = 3;
   state.Take({.list = odd, .failure = {}}, kStart);
   state.Take({.list = odd, .failure = {}}, kStart);
-  EXPECT_THAT(state.TakeNews(), ElementsAre("S: read again, a list of 1 peers", "S: group 1 is odd",
-                                            "S: 2 further problems are not listed"));
+  EXPECT_THAT(state.TakeNews(),
+              ElementsAre(Told("S: read again, a list of 1 peer"), Trouble("S: group 1 is odd"),
+                          Trouble("S: 2 further problems are not listed")));
   EXPECT_EQ(state.list()->problem_count, 3U);
 }
 
