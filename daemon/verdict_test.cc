@@ -131,7 +131,7 @@ TEST_F(VerdictTest, APeerThatIsSetDifferentlyIsSaidUntilItIsNot) {
   peer.name = "h2";
   peer.up = true;
   peer.epoch = kEpoch;
-  std::vector<std::string> differs = {"mtu: a/1 has 1024 bytes and its b/1 4096"};
+  std::vector<std::string> differs = {"mtu: a/1 here has 1024 bytes and b/1 at the peer 4096"};
   const auto tell = [&] {
     verdict_.OnPeers({peer}, now_);
     verdict_.OnPeerConfig("h2", differs, now_);

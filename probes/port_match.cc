@@ -22,8 +22,8 @@ std::vector<std::string> Mismatches(const PeerPort& here, const PeerPort& there)
   const auto tell = [&found, &here, &there](std::string_view check, std::string_view ours,
                                             std::string_view theirs) {
     std::string text(check);
-    text.append(": ").append(here.id.Text()).append(" has ").append(ours);
-    text.append(" and its ").append(there.id.Text()).append(" ").append(theirs);
+    text.append(": ").append(here.id.Text()).append(" here has ").append(ours);
+    text.append(" and ").append(there.id.Text()).append(" at the peer ").append(theirs);
     found.push_back(std::move(text));
   };
   if (here.mtu_bytes != 0 && there.mtu_bytes != 0 && here.mtu_bytes != there.mtu_bytes) {

@@ -23,7 +23,7 @@ TEST(MismatchesTest, PortsThatAreSetAlikeHaveNone) {
 
 TEST(MismatchesTest, DifferentMtusAreNamedWithTheirPorts) {
   EXPECT_THAT(Mismatches(Port("a", 1024, "10.0.0.1"), Port("b", 4096, "10.0.0.2")),
-              ElementsAre("mtu: a/1 has 1024 bytes and its b/1 4096"));
+              ElementsAre("mtu: a/1 here has 1024 bytes and b/1 at the peer 4096"));
 }
 
 TEST(MismatchesTest, WhatOneEndDoesNotKnowDiffersFromNothing) {
@@ -32,13 +32,12 @@ TEST(MismatchesTest, WhatOneEndDoesNotKnowDiffersFromNothing) {
 }
 
 TEST(MismatchesTest, AddressesOfDifferentKindsNeverMeet) {
-  EXPECT_THAT(
-      Mismatches(Port("a", 1024, "10.0.0.1"), Port("b", 1024, "fd77::2")),
-      ElementsAre("gid: a/1 has the IPv4 address 10.0.0.1 and its b/1 the IPv6 address fd77::2"));
-  EXPECT_THAT(
-      Mismatches(Port("a", 1024, "fe80::1"), Port("b", 1024, "fd77::2")),
-      ElementsAre(
-          "gid: a/1 has the link-local address fe80::1 and its b/1 the IPv6 address fd77::2"));
+  EXPECT_THAT(Mismatches(Port("a", 1024, "10.0.0.1"), Port("b", 1024, "fd77::2")),
+              ElementsAre("gid: a/1 here has the IPv4 address 10.0.0.1 and b/1 at the peer the "
+                          "IPv6 address fd77::2"));
+  EXPECT_THAT(Mismatches(Port("a", 1024, "fe80::1"), Port("b", 1024, "fd77::2")),
+              ElementsAre("gid: a/1 here has the link-local address fe80::1 and b/1 at the peer "
+                          "the IPv6 address fd77::2"));
   EXPECT_THAT(Mismatches(Port("a", 1024, "169.254.0.1"), Port("b", 1024, "10.0.0.2")),
               testing::SizeIs(1));
 }

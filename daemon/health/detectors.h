@@ -7,7 +7,7 @@
 #include <deque>
 #include <optional>
 #include <string>
-#include <vector>
+#include <string_view>
 
 #include "config/health_settings.h"
 #include "daemon/health/bins.h"
@@ -116,7 +116,9 @@ struct OpticsMemory {
   EventBins<2> bins{std::chrono::minutes(10), 145};
 };
 Judgement JudgeOptics(const PortHistory& port, const Context& context, OpticsMemory& memory);
-Judgement JudgeConfig(const PortHistory& port, const Context& context, bool hurts);
+// Of a port, or of a peer. `said` begins the sentence that lists what was found; a literal.
+Judgement JudgeConfig(const ConfigFacts& facts, std::string_view said, const Context& context,
+                      bool hurts);
 struct CreditMemory {
   double full_scale = 0;       // ticks per second, seen while data waited and none went
   std::deque<double> usual{};  // ticks per second of 10 s bins, the last hour
@@ -130,10 +132,5 @@ Judgement JudgeCredit(const PriorityView& view, const Context& context, CreditMe
 Judgement JudgePeerDown(const std::string& peer, const Context& context);
 Judgement JudgePeerOverloaded(const std::string& peer, const Context& context);
 Judgement JudgeAgentRestart(const std::string& peer, const Context& context);
-struct PeerConfig {
-  std::vector<std::string> differs{};  // from ours, as PeerConfigSample says it
-  Time since = kNever;
-};
-Judgement JudgePeerConfig(const PeerConfig& config, const Context& context, bool hurts);
 
 }  // namespace rdmapulse::health

@@ -51,11 +51,7 @@ void Engine::Add(const PeerSample& sample) {
 }
 
 void Engine::Add(const PeerConfigSample& sample) {
-  PeerConfig& config = peers_.try_emplace(sample.peer).first->second.config;
-  if (config.differs == sample.differs) return;
-  // Another difference is another incident only if nothing differed before.
-  if (config.differs.empty()) config.since = sample.time;
-  config.differs = sample.differs;
+  peers_.try_emplace(sample.peer).first->second.config.Take(sample.time, sample.differs);
 }
 
 void Engine::ForgetPeer(const std::string& peer) {
@@ -224,7 +220,8 @@ void Engine::JudgePort(PortState& port, const Context& context) {
       hurts = hurts || conditions[static_cast<std::size_t>(pain)].machine.state() == State::kActive;
     }
   }
-  step(Condition::kConfig, JudgeConfig(port.history, context, hurts));
+  step(Condition::kConfig,
+       JudgeConfig(port.history.config, "audit checks that found something: ", context, hurts));
   WatchFast(port, context);
 }
 
@@ -253,7 +250,8 @@ void Engine::JudgePeers(const Context& context) {
            context);
       hurts = hurts || tracked.machine.state() == State::kActive;
     }
-    step(Condition::kConfig, JudgePeerConfig(peer.config, context, hurts));
+    step(Condition::kConfig,
+         JudgeConfig(peer.config, "the two ends are set differently: ", context, hurts));
   }
 }
 

@@ -98,7 +98,7 @@ class Engine {
     Conditions conditions;
     std::array<Conditions, 2> classes;  // by ProbeClass
     std::array<PathLossMemory, 2> path_loss;
-    PeerConfig config;
+    ConfigFacts config;
     bool forgotten = false;
   };
   // A tracked condition that is not ok, with its subject.

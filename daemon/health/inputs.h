@@ -67,6 +67,17 @@ struct PortSample {
   std::optional<std::vector<std::string>> config_findings{};  // names of audit checks
 };
 
+// What is not set as it should be. Another fact is another incident only if there was none before.
+struct ConfigFacts {
+  std::vector<std::string> found{};
+  Time since = kNever;
+
+  void Take(Time time, const std::vector<std::string>& now) {
+    if (found.empty() && !now.empty()) since = time;
+    found = now;
+  }
+};
+
 // The daemon about itself.
 struct HostSample {
   Time time{};

@@ -1,4 +1,6 @@
 // link_down, link_flap, device_lost, optics, config, ib_credit: of the port itself.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -144,21 +146,20 @@ Judgement JudgeOptics(const PortHistory& port, const Context& context, OpticsMem
   return judgement;
 }
 
-Judgement JudgeConfig(const PortHistory& port, const Context& context, bool hurts) {
+Judgement JudgeConfig(const ConfigFacts& facts, std::string_view said, const Context& context,
+                      bool hurts) {
   Judgement judgement;
-  if (port.config_findings.empty()) {
+  if (facts.found.empty()) {
     judgement.signs = Signs::kClear;
     return judgement;
   }
-  const bool confirmed = context.now - port.config_since >= context.settings.link.config_confirm;
+  const bool confirmed = context.now - facts.since >= context.settings.link.config_confirm;
   judgement.signs = confirmed ? Signs::kActive : Signs::kSuspect;
   judgement.severity = hurts ? Severity::kMajor : Severity::kWarning;
-  judgement.since = port.config_since;
+  judgement.since = facts.since;
   judgement.weight.Add(weight::kHardEvent);
-  for (const std::string& name : port.config_findings) {
-    judgement.detail += judgement.detail.empty() ? name : ", " + name;
-  }
-  judgement.Say("audit checks that found something: ", 0, kDetail, port.config_since);
+  judgement.detail = fmt::format("{}", fmt::join(facts.found, "; "));
+  judgement.Say(said, 0, kDetail, facts.since);
   return judgement;
 }
 

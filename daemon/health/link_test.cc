@@ -148,7 +148,7 @@ TEST(ConfigTest, WhatTheAuditFoundIsSaidAfterHalfAMinuteWithItsNames) {
   host.Run(2s, {});
   ASSERT_EQ(host.States(Condition::kConfig), "suspect active/warning");
   EXPECT_EQ(host.Last(Condition::kConfig)->evidence.at(0).text,
-            "audit checks that found something: mtu, pfc_mask");
+            "audit checks that found something: mtu; pfc_mask");
   host.engine.Add(Configured(host, {}));
   host.Run(20s, {});
   EXPECT_EQ(host.States(Condition::kConfig), "suspect active/warning clearing ok");

@@ -191,22 +191,4 @@ Judgement JudgeAgentRestart(const std::string& peer, const Context& context) {
   return judgement;
 }
 
-Judgement JudgePeerConfig(const PeerConfig& config, const Context& context, bool hurts) {
-  Judgement judgement;
-  if (config.differs.empty()) {
-    judgement.signs = Signs::kClear;
-    return judgement;
-  }
-  const bool confirmed = context.now - config.since >= context.settings.link.config_confirm;
-  judgement.signs = confirmed ? Signs::kActive : Signs::kSuspect;
-  judgement.severity = hurts ? Severity::kMajor : Severity::kWarning;
-  judgement.since = config.since;
-  judgement.weight.Add(weight::kHardEvent);
-  for (const std::string& difference : config.differs) {
-    judgement.detail += (judgement.detail.empty() ? "" : "; ") + difference;
-  }
-  judgement.Say("the two ends are set differently: ", 0, kDetail, config.since);
-  return judgement;
-}
-
 }  // namespace rdmapulse::health

@@ -245,15 +245,17 @@ TEST_F(PeerTest, APeerThatIsNoneAnyMoreIsForgotten) {
 TEST_F(PeerTest, APeerThatIsSetDifferentlyIsSaidAfterHalfAMinute) {
   Session(true);
   Seconds(20);
-  host_.engine.Add(PeerConfigSample{host_.now, "h2", {"mtu: a/1 has 1024 bytes and its b/1 4096"}});
+  host_.engine.Add(
+      PeerConfigSample{host_.now, "h2", {"mtu: a/1 here has 1024 bytes and b/1 at the peer 4096"}});
   Seconds(29);
   EXPECT_EQ(host_.States(Condition::kConfig), "suspect");
   Seconds(2);
   ASSERT_EQ(host_.States(Condition::kConfig), "suspect active/warning");
   const auto finding = host_.Last(Condition::kConfig);
   EXPECT_EQ(finding->subject, (Subject{.peer = "h2"}));
-  EXPECT_EQ(finding->evidence.at(0).text,
-            "the two ends are set differently: mtu: a/1 has 1024 bytes and its b/1 4096");
+  EXPECT_EQ(
+      finding->evidence.at(0).text,
+      "the two ends are set differently: mtu: a/1 here has 1024 bytes and b/1 at the peer 4096");
   EXPECT_THAT(finding->advice, HasSubstr("h1 and h2 are not set alike"));
   host_.engine.Add(PeerConfigSample{host_.now, "h2", {}});
   Seconds(20);

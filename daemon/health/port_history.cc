@@ -106,10 +106,7 @@ void PortHistory::Add(const PortSample& sample, std::uint32_t lossless_priority)
   }
   if (sample.mtu_bytes && *sample.mtu_bytes > 0) mtu = sample.mtu_bytes;
   if (sample.device_present) device_present = sample.device_present;
-  if (sample.config_findings && *sample.config_findings != config_findings) {
-    config_findings = *sample.config_findings;
-    config_since = sample.time;
-  }
+  if (sample.config_findings) config.Take(sample.time, *sample.config_findings);
 
   const std::uint32_t transport = sample.priority.value_or(lossless_priority) % kPriorityCount;
   known[transport] = true;

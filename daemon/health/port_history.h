@@ -67,8 +67,7 @@ struct PortHistory {
   std::optional<double> rate{};  // bytes per second
   std::optional<double> mtu{};   // bytes
   std::optional<bool> device_present{};
-  std::vector<std::string> config_findings{};
-  Time config_since{};
+  ConfigFacts config{};
   // The link went, came or changed its speed.
   Time changed = kNever;
   // Until here the link was changing, or had not carried anything since; pause windows begin after.
