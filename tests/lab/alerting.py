@@ -59,12 +59,18 @@ class Alerting:
         config["alerting"]["alertmanagers"][0]["static_configs"][0]["targets"] = [
             f"127.0.0.1:{self.manager.port}"]
         job = config["scrape_configs"][0]
+        job["scrape_interval"] = "1s"  # limits are in seconds
         job["static_configs"][0]["targets"] = list(targets)
         return yaml.safe_dump(config)
 
-    def notified(self):
-        """(the receiver's path, name) of every alert that was sent so far."""
-        return {(path, name_of(labels)) for path, labels, _ in list(self.receiver.notified)}
+    def sent(self):
+        """How many alerts were sent so far."""
+        return len(self.receiver.notified)
+
+    def fired(self, since):
+        """(the receiver's path, name) of every alert sent as firing after the first `since`."""
+        return {(path, name_of(labels)) for path, labels, _, status in self.receiver.notified[since:]
+                if status == "firing"}
 
     def inhibited(self):
         """Name → the names of those that inhibit it now."""

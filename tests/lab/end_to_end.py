@@ -266,6 +266,8 @@ def run_cases(world, wanted):
         name = case.__name__.replace("_", " ")
         print(f"case {name}", flush=True)
         try:
+            if case in verdicts.LONG_CASES:
+                world.wait_quiet()
             case(world)
             print(f"PASS {name}", flush=True)
         except (Failure, LabError, OSError, subprocess.TimeoutExpired) as error:

@@ -119,6 +119,15 @@ class World:
         self.wait(f"{host} no longer has {condition} {where}".rstrip(), limit_s,
                   lambda: not self.findings(host, condition, **subject))
 
+    def wait_quiet(self, limit_s=60):
+        """Until nothing is left of the case before; a flap is remembered for ten minutes."""
+        def nothing():
+            return not any(finding for host in HOSTS for finding in self.findings(host, state=None)
+                           if finding["condition"] not in ("link_flap", *NO_VERDICT))
+
+        self.wait("nothing is found any more", limit_s, nothing,
+                  lambda: f"; {({host: self.told(host) for host in HOSTS})}")
+
     def told(self, host):
         return [f"{finding['condition']} {finding['state']}" for finding in
                 self.findings(host, state=None)]

@@ -125,7 +125,7 @@ def play(server, manager, receiver, fleet, cases):
                   str(inhibitions(manager)))
 
     def notified():
-        return {(path, short(labels)) for path, labels, _ in receiver.notified}
+        return {(path, short(labels)) for path, labels, *_ in receiver.notified}
 
     wanted = {("/pager", STORM), ("/pager", DEADLOCK), ("/pager", UNKNOWN), ("/tickets", DOWN),
               ("/tickets", CONFIG)}
@@ -139,11 +139,11 @@ def play(server, manager, receiver, fleet, cases):
     cases.add("receivers_get_the_roots_and_no_victims", wanted <= notified() and not extra,
               f"notified: {sorted(notified())}")
     # A storm that nobody heard of: the text names the silent host.
-    texts = [notes["description"] for _, labels, notes in receiver.notified
+    texts = [notes["description"] for _, labels, notes, _ in receiver.notified
              if labels["alertname"] == "PFCBlockedRootUnknown"]
     cases.add("the_text_of_an_unknown_root_names_the_silent_host",
               bool(texts) and all(" h1 (ToR t1)" in text and "h3" not in text for text in texts), str(texts))
-    texts = [notes["description"] for _, labels, notes in receiver.notified
+    texts = [notes["description"] for _, labels, notes, _ in receiver.notified
              if labels["alertname"] == "PFCDeadlock"]
     cases.add("the_text_of_a_deadlock_names_the_blocked_hosts",
               bool(texts) and all(" h1 (ToR t1) h2 (ToR t2)." in text for text in texts), str(texts))

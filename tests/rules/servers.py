@@ -76,7 +76,7 @@ class MetricsServer(Server):
 
 
 class Receiver(Server):
-    """Keeps what Alertmanager sends: (path, labels of each alert in the notification)."""
+    """Keeps what Alertmanager sends: (path, labels, annotations, "firing" or "resolved") of each alert."""
 
     def __init__(self):
         self.notified = notified = []
@@ -85,7 +85,8 @@ class Receiver(Server):
             def do_POST(self):
                 body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
                 for alert in body["alerts"]:
-                    notified.append((self.path, alert["labels"], alert["annotations"]))
+                    notified.append((self.path, alert["labels"], alert["annotations"],
+                                     alert["status"]))
                 self.send_response(200)
                 self.end_headers()
 
