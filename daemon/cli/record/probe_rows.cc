@@ -107,9 +107,10 @@ Result<void> ProbeRows::AddProbe(std::string_view line) {
   Row row = OutstandingRow(*posted, *path);
   if (probe->contains("outcome")) End(*probe, row);
   if (const auto out = out_.extract(KeyOf(*posted, *path))) {
-    Row& told = held_.at(out.mapped()).row;
-    told.outstanding = row.outstanding;
-    told.result = row.result;
+    const auto told = held_.find(out.mapped());
+    if (told == held_.end()) return {};  // written as still out
+    told->second.outstanding = row.outstanding;
+    told->second.result = row.result;
   } else {
     Add(std::move(row));
   }
@@ -143,11 +144,10 @@ void ProbeRows::Add(Row row) {
     return;
   }
   const Place place{row.posted, ++last_place_};
-  Key key = KeyOf(row.posted, row.path);
-  if (row.outstanding) out_[key] = place;
+  if (row.outstanding) out_[KeyOf(row.posted, row.path)] = place;
   row.src = src_;
   row.path.peer = NameOf(row.path.peer);
-  held_.emplace(place, HeldRow{std::move(row), std::move(key)});
+  held_.emplace(place, std::move(row));
 }
 
 std::string ProbeRows::NameOf(const std::string& peer) {
@@ -158,8 +158,7 @@ std::string ProbeRows::NameOf(const std::string& peer) {
 
 void ProbeRows::TakeFirst(std::string& text) {
   const auto first = held_.begin();
-  const auto& [row, key] = first->second;
-  if (row.outstanding) out_.erase(key);
+  const Row& row = first->second;
   health::trace::Append(row, text);
   taken_until_ = row.posted;
   held_.erase(first);
@@ -169,7 +168,7 @@ void ProbeRows::TakeFirst(std::string& text) {
 std::string ProbeRows::TakeFinished(Time now) {
   std::string text;
   while (!held_.empty()) {
-    const Row& first = held_.begin()->second.row;
+    const Row& first = held_.begin()->second;
     const bool waited_for = first.outstanding || first.posted + kProbeToldWithin > now;
     if (waited_for && held_.size() <= held_max_) break;
     TakeFirst(text);

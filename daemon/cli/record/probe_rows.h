@@ -63,11 +63,6 @@ class ProbeRows {
     bool operator==(const Session&) const = default;
   };
 
-  struct HeldRow {
-    Row row;
-    Key key;  // as its end will name it
-  };
-
   void Add(Row row);
   void TakeFirst(std::string& text);
   std::string NameOf(const std::string& peer);
@@ -75,8 +70,8 @@ class ProbeRows {
   const std::string src_;
   const Peers peers_;
   const std::size_t held_max_;
-  std::map<Place, HeldRow> held_;
-  std::map<Key, Place> out_;
+  std::map<Place, Row> held_;
+  std::map<Key, Place> out_;  // told that they are out, and not yet of their end
   std::uint64_t last_place_ = 0;
   const health::Time begin_;
   health::Time taken_until_;
