@@ -103,19 +103,19 @@ void CounterBook::SetCatalogue(std::shared_ptr<const Catalogue> catalogue) {
     // The values' number is the reading's, so that its history still fits.
   }
   series_planned_ = false;
-  counted_ = nullptr;
+  dirty_ = true;
 }
 
 void CounterBook::SetRules(SeriesRules rules) {
   rules_ = std::move(rules);
   series_planned_ = false;
-  counted_ = nullptr;
+  dirty_ = true;
 }
 
 void CounterBook::SetQuarantined(std::vector<std::string> devices) {
   if (devices == quarantined_) return;
   quarantined_ = std::move(devices);
-  counted_ = nullptr;
+  dirty_ = true;
 }
 
 void CounterBook::Take(const std::shared_ptr<const Collection>& collection,
@@ -124,7 +124,7 @@ void CounterBook::Take(const std::shared_ptr<const Collection>& collection,
   Pass& pass = passes_[name];
   if (pass.collection == collection) return;
   pass = {collection, finished};
-  counted_ = nullptr;
+  dirty_ = true;
   for (auto& [key, tracked] : tracked_) tracked.absent |= tracked.pass == name;
   for (std::size_t i = 0; i < collection->readings.size(); ++i)
     TakeReading(name, collection, i, devices);
@@ -177,7 +177,7 @@ void CounterBook::KeepOnly(const std::vector<DeviceInfo>& devices) {
   });
   if (tracked_.size() + passes_.size() == before) return;
   ForgetChoices();
-  counted_ = nullptr;
+  dirty_ = true;
 }
 
 void CounterBook::Forget(TimePoint now) {
@@ -296,11 +296,16 @@ CountedHost CounterBook::Count(TimePoint now) {
 }
 
 std::shared_ptr<const CountedHost> CounterBook::At(TimePoint now) {
-  if (counted_ == nullptr || now - counted_at_ >= kRecount) {
+  if (dirty_ || now - counted_at_ >= kRecount) {
     counted_ = std::make_shared<const CountedHost>(Count(now));
     counted_at_ = now;
+    dirty_ = false;
   }
   return counted_;
+}
+
+std::shared_ptr<const CountedHost> CounterBook::Recent(TimePoint now) {
+  return counted_ == nullptr || now - counted_at_ >= kRecount ? At(now) : counted_;
 }
 
 std::shared_ptr<const CountedHost> CountOnce(

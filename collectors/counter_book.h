@@ -46,8 +46,10 @@ class CounterBook {
   // Said of devices until the next call.
   void SetQuarantined(std::vector<std::string> devices);
 
-  // What is known at `now`, not older than a second. The same object as long as it is the same.
+  // What is known at `now`. The same object as long as it is the same, and a second at most.
   std::shared_ptr<const CountedHost> At(TimePoint now);
+  // What the last At gave, unless it is older than a second.
+  std::shared_ptr<const CountedHost> Recent(TimePoint now);
 
  private:
   struct Key {
@@ -100,8 +102,9 @@ class CounterBook {
   SignalChooser chooser_;
   SeriesUse series_;
   bool series_planned_ = false;
-  std::shared_ptr<const CountedHost> counted_;  // nullptr: something has come since
+  std::shared_ptr<const CountedHost> counted_;
   TimePoint counted_at_;
+  bool dirty_ = true;  // something has come since
 };
 
 // Of collections that were read once, with all their series: no daemon, no history. `taken`: when

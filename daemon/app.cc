@@ -107,12 +107,7 @@ App::App(config::Config config, std::string config_path)
                   {.discovered = [this](const auto& devices) { OnDevices(devices); },
                    .collected = [this](const DeviceInfo& device,
                                        const auto& collection) { OnCollected(device, collection); },
-                   .netdevs_collected =
-                       [this](const auto& /*collection*/) {
-                         const TimePoint now = Clock::now();
-                         TakeCounters(now);
-                         verdict_.OnCounted(*counters_.At(now));
-                       },
+                   .netdevs_collected = {},
                    .journal = Journal}),
       counters_(LoadCatalogue(config_.collect.catalogue).catalogue),
       service_(
@@ -203,6 +198,7 @@ void App::Beat(TimePoint due) {
 }
 
 void App::Judge(TimePoint now) {
+  TakeCounters(now);
   const std::vector<PeerSnapshot> peers = control_.Status(now);
   verdict_.OnPeers(peers, now);
   if (now >= next_comparison_) {
@@ -257,17 +253,7 @@ void App::OnCollected(const DeviceInfo& device, const collectors::Collection& co
     started = std::min(started, reading.started);
     finished = std::max(finished, reading.finished);
   }
-  const bool whole = started <= finished;
-  const TimePoint now = Clock::now();
-  TakeCounters(now);
-  const auto counted = counters_.At(now);
-  verdict_.OnCounted(*counted);
-  if (!whole) return;
-  for (const PortInfo& port : device.ports) {
-    const auto total =
-        collectors::AckTimeoutRetransmissions(*counted, device.name, port.port, device.driver);
-    if (total) prober_.OnRetransmits({device.name, port.port}, started, finished, *total);
-  }
+  if (started <= finished) covered_[device.name] = {started, finished};
 }
 
 void App::Record(recorder::Recording recording, const health::Finding& finding) {
@@ -284,11 +270,26 @@ void App::Record(recorder::Recording recording, const health::Finding& finding) 
                      });
 }
 
-// Passes over those that it has taken already.
+// All devices' passes since the last time at once: what they mean together is found once.
 void App::TakeCounters(TimePoint now) {
+  const std::vector<DeviceInfo>& devices = collection_.devices();
   counters_.SetQuarantined(collection_.Quarantined(now));
   for (const auto& collection : collection_.Latest(now)) {
-    if (collection != nullptr) counters_.Take(collection, collection_.devices(), now);
+    if (collection != nullptr) counters_.Take(collection, devices, now);
+  }
+  const auto counted = counters_.At(now);
+  verdict_.OnCounted(*counted);
+  const auto covered = std::exchange(covered_, {});
+  for (const DeviceInfo& device : devices) {
+    const auto span = covered.find(device.name);
+    if (span == covered.end()) continue;
+    for (const PortInfo& port : device.ports) {
+      const auto total =
+          collectors::AckTimeoutRetransmissions(*counted, device.name, port.port, device.driver);
+      if (!total) continue;
+      const auto& [started, finished] = span->second;
+      prober_.OnRetransmits({device.name, port.port}, started, finished, *total);
+    }
   }
 }
 
@@ -363,8 +364,7 @@ std::shared_ptr<const Snapshot> App::TakeSnapshot() {
   snapshot->api_allow = config_.http.api_allow;
   snapshot->devices = collection_.devices();
   snapshot->collections = collection_.Latest(now);
-  TakeCounters(now);
-  snapshot->counted = counters_.At(now);
+  snapshot->counted = counters_.Recent(now);
   SayDroppedSeries(snapshot->counted->series);
   for (const probes::TransportPort& port : transport_.Ports()) {
     PortStatus status{

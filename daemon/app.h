@@ -15,9 +15,11 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "collectors/counter_book.h"
 #include "config/config.h"
@@ -87,6 +89,9 @@ class App {
   std::uint64_t recordings_saved_ = 0;
   std::uint64_t recordings_failed_ = 0;
   TimePoint next_judgement_;
+  // Devices of which a whole pass has come since the last judgement: when its first read began and
+  // its last ended.
+  std::map<std::string, std::pair<TimePoint, TimePoint>> covered_;
   TimePoint next_comparison_;
   Duration late_since_judgement_{};
   verbs::VerbsTransport transport_;

@@ -9,10 +9,8 @@ trips by `rdmapulse probe`. Ratios of interleaved runs; the spread of identical 
 import argparse
 import http.client
 import json
-import os
 import shutil
 import signal
-import socket
 import statistics
 import subprocess
 import sys
@@ -21,18 +19,7 @@ import threading
 import time
 from pathlib import Path
 
-TICK = os.sysconf("SC_CLK_TCK")
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
-def write(path, text):
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(f"{text}\n")
+from processes import cpu_seconds, free_port, rss_mib, write
 
 
 def make_sysfs(root, devices, counters):
@@ -95,18 +82,6 @@ class Daemon:
             time.sleep(0.2)
         raise SystemExit(f"fleet_bench: {paths} paths did not come up: {done.stdout[:2000]}"
                          f"{done.stderr}")
-
-
-def cpu_seconds(pid):
-    fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
-    return (int(fields[11]) + int(fields[12])) / TICK
-
-
-def rss_mib(pid):
-    for line in Path(f"/proc/{pid}/status").read_text().splitlines():
-        if line.startswith("VmRSS:"):
-            return int(line.split()[1]) / 1024
-    return 0.0
 
 
 def scrape(connection):
