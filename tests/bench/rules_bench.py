@@ -97,7 +97,8 @@ def host_lines(number, hosts):
     yield f'rdmapulse_expected_agents{{fabric="f{number % 2}"}} {hosts // 2}'
     yield "rdmapulse_rdma_devices 1"
     yield from port_lines()
-    yield from (f'rdmapulse_findings_total{{condition="condition_{index}"}} 0' for index in range(20))
+    yield 'rdmapulse_findings_total{condition="storm_source"} 0'
+    yield from (f'rdmapulse_findings_total{{condition="condition_{index}"}} 0' for index in range(19))
     if number % 200 == 7:
         yield (f'rdmapulse_finding{{condition="egress_blocked",severity="major",{PORT},'
                f'priority="{number % 3}"}} 1')

@@ -136,12 +136,14 @@ class Contract:
         return re.sub(r'"[^"]*"', '""', expr)
 
     def each_input_is_watched(self):
-        record = next(rule for rule in self.rules if rule.get("record") == "rdmapulse:inputs:series")
-        patterns = re.findall(r'__name__=~"([^"]+)"', record["expr"])
-        pattern = "|".join([*patterns, "rdmapulse_probes_total"])
+        exprs = [rule["expr"] for rule in self.rules if rule.get("record") == "rdmapulse:inputs:series"]
+        pattern = "|".join(name for expr in exprs for name in
+                           re.findall(r'__name__=~"([^"]+)"', expr) + FAMILY.findall(expr))
         used = set().union(*(FAMILY.findall(self.without_inputs(expr)) for _, expr in self.expressions()))
-        # The number of findings stands for the findings, which are there only while they hold.
+        # The number of findings stands for the findings, which are there only while they hold, and a
+        # histogram's count for its sum.
         used.add("rdmapulse_findings_total")
+        used = {re.sub("_seconds_sum$", "_seconds_count", name) for name in used}
         wrong = [f"{name} is not watched" for name in sorted(used - UNWATCHED)
                  if not re.fullmatch(pattern, name)]
         watched = set(re.findall(r"^\| `(rdmapulse_\w+)`", self.metrics, re.MULTILINE))

@@ -1,4 +1,4 @@
-"""Links, configuration, counters: groups rdmapulse-ports and rdmapulse-counters, and the slow rules
+"""Links, configuration, counters: groups of ports and counters, and the slow rules
 about links. Counters at one value a 15 s: `0+15x40` is one a second for 10 min."""
 
 from scenario import alert, scenario
