@@ -1,5 +1,6 @@
 // Every capture of one host, written anew as `rdmapulse record` writes a host: it is read back the
 // same, and an anonymous one is judged the same.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -25,6 +26,8 @@ namespace rdmapulse::captures {
 namespace {
 
 namespace fs = std::filesystem;
+using ::testing::AnyOf;
+using ::testing::HasSubstr;
 using namespace std::chrono_literals;
 
 const collectors::DeviceFilter kAll = [](const std::string& /*device*/) { return true; };
@@ -63,7 +66,11 @@ class RecordCaptureTest : public ::testing::TestWithParam<std::string> {
   // False: it is no single host.
   bool Record(cli::Anonymiser* anonymiser) const {
     const auto host = cli::OpenRecordedHost(tree_.Root());
-    if (!host) return false;
+    if (!host) {
+      EXPECT_THAT(host.error().Text(),
+                  AnyOf(HasSubstr("several hosts"), HasSubstr("is no recorded host")));
+      return false;
+    }
     auto folder = cli::RecordingFolder::Make(copy_, anonymiser);
     EXPECT_TRUE(folder) << folder.error().Text();
     std::size_t number = 0;
