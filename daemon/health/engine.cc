@@ -144,6 +144,7 @@ void Engine::Step(Tracked& tracked, Condition condition, Judgement judgement,
     tracked.pending = true;
     pending_ = true;
   }
+  any_open_ = any_open_ || tracked.pending || tracked.machine.state() != State::kOk;
   tracked.signs = judgement.signs;
   if (!IsAbsence(judgement)) tracked.judgement = std::move(judgement);
 }

@@ -140,7 +140,8 @@ class Engine {
   std::optional<std::uint64_t> epoch_;
   bool maintenance_ = false;
   Time late_until_ = kNever;
-  bool pending_ = false;  // something tracked is to be reported
+  bool pending_ = false;   // something tracked is to be reported
+  bool any_open_ = false;  // false: no condition is open, so that none needs to be looked for
   Time peers_due_ = kNever;
   Time review_due_ = kNever;
 };

@@ -16,6 +16,7 @@ constexpr std::size_t kHitMax = 64;
 
 std::vector<Engine::Open> Engine::AllOpen(bool pending_too) {
   std::vector<Open> open;
+  if (!any_open_) return open;
   const auto add = [&open, pending_too](Conditions& conditions, const Subject& subject) {
     for (std::size_t i = 0; i < kConditionCount; ++i) {
       Tracked& tracked = conditions[i];
@@ -34,6 +35,7 @@ std::vector<Engine::Open> Engine::AllOpen(bool pending_too) {
     add(peer.classes[0], {.peer = name, .traffic_class = "lossless"});
     add(peer.classes[1], {.peer = name, .traffic_class = "control"});
   }
+  if (pending_too) any_open_ = !open.empty();
   // In the order of evaluation: a cause is said before what it explains.
   std::stable_sort(open.begin(), open.end(),
                    [](const Open& a, const Open& b) { return a.condition < b.condition; });
