@@ -5,7 +5,6 @@
 
 #include "daemon/health/trace/replay.h"
 #include "daemon/recorder/test_host.h"
-#include "daemon/recorder/unzip.h"
 
 namespace rdmapulse::recorder {
 namespace {
@@ -21,8 +20,12 @@ config::Recorder Settings(std::chrono::milliseconds window = 300s,
   return settings;
 }
 
-std::string Hosts(const Recording& recording) { return Unzip(HostsCsvGz(recording).value()); }
-std::string Probes(const Recording& recording) { return Unzip(ProbesCsvGz(recording).value()); }
+std::string Hosts(const Recording& recording) {
+  return Gunzip(HostsCsvGz(recording).value()).value();
+}
+std::string Probes(const Recording& recording) {
+  return Gunzip(ProbesCsvGz(recording).value()).value();
+}
 
 std::vector<std::string> Lines(const std::string& text) {
   std::vector<std::string> lines;

@@ -2,7 +2,10 @@
 
 #include <zlib.h>
 
+#include <array>
+#include <cstddef>
 #include <optional>
+#include <utility>
 
 #include "daemon/health/trace/writer.h"
 
@@ -52,6 +55,45 @@ ProbeRow RowOf(const Recording& recording, const PeerSample& sample) {
   return row;
 }
 
+// The header, each member, what follows them: whole lines each.
+class RecordedLines final : public health::trace::LineReader {
+ public:
+  explicit RecordedLines(const Recording& recording) : recording_(recording) {}
+
+  const std::string& name() const override { return name_; }
+
+  Result<bool> Next(std::string_view& line) override {
+    while (true) {
+      const Result<bool> more = part_->Next(line);
+      if (!more) return more;
+      if (*more) {
+        ++number_;
+        return true;
+      }
+      if (opened_ > recording_.rows_gz.size()) return false;
+      if (auto opened = OpenPart(); !opened) return tl::unexpected(opened.error());
+    }
+  }
+
+ private:
+  Result<void> OpenPart() {
+    const std::size_t part = opened_++;
+    const bool plain = part == recording_.rows_gz.size();
+    Result<std::string> text =
+        plain ? Result<std::string>(recording_.rows) : Gunzip(recording_.rows_gz[part]);
+    if (!text) return tl::unexpected(text.error());
+    text_ = *std::move(text);
+    part_ = health::trace::LinesOf(name_, text_);
+    return {};
+  }
+
+  const Recording& recording_;
+  const std::string name_ = "hosts.csv";
+  std::string text_ = health::trace::HostHeader();
+  std::unique_ptr<health::trace::LineReader> part_ = health::trace::LinesOf(name_, text_);
+  std::size_t opened_ = 0;  // parts behind the header
+};
+
 }  // namespace
 
 Result<std::string> Gzip(std::string_view bytes) {
@@ -69,6 +111,29 @@ Result<std::string> Gzip(std::string_view bytes) {
   out.resize(stream.total_out);
   deflateEnd(&stream);
   if (done != Z_STREAM_END) return Fail({"compressing a recording: zlib refused it"});
+  return out;
+}
+
+Result<std::string> Gunzip(std::string_view members) {
+  std::string out;
+  std::array<char, 65536> buffer{};
+  z_stream stream = {};
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(members.data()));
+  stream.avail_in = static_cast<uInt>(members.size());
+  while (stream.avail_in > 0) {
+    if (inflateInit2(&stream, kGzipWindow) != Z_OK) {
+      return Fail(ENOMEM, {"unpacking a recording"});
+    }
+    int code = Z_OK;
+    while (code == Z_OK) {
+      stream.next_out = reinterpret_cast<Bytef*>(buffer.data());
+      stream.avail_out = static_cast<uInt>(buffer.size());
+      code = inflate(&stream, Z_NO_FLUSH);
+      out.append(buffer.data(), buffer.size() - stream.avail_out);
+    }
+    inflateEnd(&stream);
+    if (code != Z_STREAM_END) return Fail({"unpacking a recording: it is damaged"});
+  }
   return out;
 }
 
@@ -95,6 +160,10 @@ Result<std::string> ProbesCsvGz(const Recording& recording) {
     health::trace::Append(RowOf(recording, *peer), text);
   }
   return Gzip(text);
+}
+
+std::unique_ptr<health::trace::LineReader> HostLines(const Recording& recording) {
+  return std::make_unique<RecordedLines>(recording);
 }
 
 }  // namespace rdmapulse::recorder

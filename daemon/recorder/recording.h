@@ -3,12 +3,14 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "daemon/base/result.h"
 #include "daemon/health/inputs.h"
+#include "daemon/health/trace/line_reader.h"
 
 namespace rdmapulse::recorder {
 
@@ -39,9 +41,14 @@ struct Recording {
 
 // Bytes as a gzip member; members one after the other are a gzip file (RFC 1952 2.2).
 Result<std::string> Gzip(std::string_view bytes);
+// What members hold that Gzip has made. Errors: they are damaged.
+Result<std::string> Gunzip(std::string_view members);
 
 // The files of a trace (design 5.3) with these contents.
 Result<std::string> HostsCsvGz(const Recording& recording);
 Result<std::string> ProbesCsvGz(const Recording& recording);
+
+// hosts.csv with these contents, one member unpacked at a time. The recording must outlive it.
+std::unique_ptr<health::trace::LineReader> HostLines(const Recording& recording);
 
 }  // namespace rdmapulse::recorder
