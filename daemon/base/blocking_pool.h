@@ -7,6 +7,7 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/thread_pool.hpp>
 #include <cstddef>
+#include <optional>
 #include <utility>
 
 #include "daemon/base/background.h"
@@ -17,14 +18,16 @@ class BlockingPool {
  public:
   BlockingPool(boost::asio::io_context& loop, std::size_t threads,
                Urgency urgency = Urgency::kNormal)
-      : loop_(loop), urgency_(urgency), pool_(threads) {}
+      : loop_(loop), urgency_(urgency), pool_(std::in_place, threads) {}
 
   // `work()` runs on a thread of the pool; `done(result)` on the loop, which does not end before.
+  // Neither does after Stop.
   template <typename Work, typename Done>
   void Run(Work work, Done done) {
+    if (!pool_) return;
     boost::asio::post(
-        pool_, [&loop = loop_, guard = boost::asio::make_work_guard(loop_), urgency = urgency_,
-                work = std::move(work), done = std::move(done)]() mutable {
+        *pool_, [&loop = loop_, guard = boost::asio::make_work_guard(loop_), urgency = urgency_,
+                 work = std::move(work), done = std::move(done)]() mutable {
           if (urgency == Urgency::kBackground) YieldToTheLoop();
           auto result = work();
           boost::asio::post(loop, [done = std::move(done), result = std::move(result)]() mutable {
@@ -35,14 +38,17 @@ class BlockingPool {
 
   // Waits for what runs; what has not begun is dropped.
   void Stop() {
-    pool_.stop();
-    pool_.join();
+    if (!pool_) return;
+    pool_->stop();
+    pool_->join();
+    // What is queued goes with it: it would hold the loop for ever.
+    pool_.reset();
   }
 
  private:
   boost::asio::io_context& loop_;
   Urgency urgency_;
-  boost::asio::thread_pool pool_;
+  std::optional<boost::asio::thread_pool> pool_;
 };
 
 }  // namespace rdmapulse
