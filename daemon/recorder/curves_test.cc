@@ -304,7 +304,7 @@ TEST_F(CurvesTest, WhatNeverCameBackIsOverdueUntilNowAndHasNoRoundTrip) {
   for (int i = 0; i <= 9; ++i) Read(i * 1s, {{Signal::kPrioTxBytes, 1000U * i}});
   const Curves curves = Of(OfPriority(Condition::kEgressBlocked, 5s));
   EXPECT_THAT(Values(curves, "probes, lossless class, overdue"),
-              ElementsAre(0, 0, 0, 0, kAbsent, 1, 1, 1, 1));
+              ElementsAre(0, 0, 0, 0, 1, 1, 1, 1, 1));
   EXPECT_THAT(
       Values(curves, "worst round trip of probes, lossless class"),
       ElementsAre(200e-6, 200e-6, 200e-6, 200e-6, 200e-6, kAbsent, kAbsent, kAbsent, kAbsent));
@@ -313,10 +313,28 @@ TEST_F(CurvesTest, WhatNeverCameBackIsOverdueUntilNowAndHasNoRoundTrip) {
 TEST_F(CurvesTest, WhatWeWereLateForSaysNothingOfTheNetwork) {
   for (int i = 0; i <= 4; ++i) Probe(i * 1s, 200us, ProbeOutcome::kOk);
   Probe(2500ms, 3s, ProbeOutcome::kLateSelf);
-  Probe(2600ms, 3s, ProbeOutcome::kAborted);
+  Probe(2600ms, 300ms, ProbeOutcome::kAborted);
   const Curves curves = Of(OfPeer(Condition::kPathLoss, 2s));
   EXPECT_THAT(curves.curves, testing::SizeIs(1));
   EXPECT_THAT(curves.curves[0].values, Each(Optional(200e-6)));
+}
+
+TEST_F(CurvesTest, OneThatWeEndedAfterLongWasOverdueAndDidNotFail) {
+  for (int i = 0; i <= 4; ++i) Probe(i * 1s, 200us, ProbeOutcome::kOk);
+  Probe(1500ms, 2s, ProbeOutcome::kAborted);
+  const Curves curves = Of(OfPeer(Condition::kPathLoss, 2s));
+  EXPECT_THAT(Values(curves, "probes, lossless class, overdue"), ElementsAre(0, 1, 1, 1));
+  EXPECT_THAT(Values(curves, "probes, lossless class, failed"), IsEmpty());
+}
+
+TEST_F(CurvesTest, OneEventIsNoTenASecondBecauseItWasReadSoon) {
+  std::uint64_t timeouts = 0;
+  for (int i = 0; i <= 2400; ++i) {
+    if (i == 1205) ++timeouts;
+    Read(i * 100ms, {{Signal::kRetransmitTimeout, timeouts}});
+  }
+  const auto values = Values(Of(OfPriority(Condition::kLosslessLoss, 150s)), "sent again: timeout");
+  EXPECT_THAT(values, testing::Contains(Optional(testing::DoubleNear(0.5, 1e-9))).Times(1));
 }
 
 TEST_F(CurvesTest, OfAPathOnlyItsClass) {

@@ -30,22 +30,26 @@ struct Quantity {
   As as;
   std::string_view name;
   std::string_view unit;
-  Fold fold = Fold::kMax;
+  // Events by their number, which is small: a rate over the tenth of a second in which one was read
+  // would only frighten.
+  Fold fold = Fold::kMean;
   bool or_else = false;  // only if none of this topic before it is counted
 };
 
 // Within a topic, what tells most stands first.
 constexpr std::array kQuantities = {
-    Quantity{Topic::kPausedByPeer, kRxPauseUs, As::kDuty, "paused by its switch or peer", "ratio"},
+    Quantity{Topic::kPausedByPeer, kRxPauseUs, As::kDuty, "paused by its switch or peer", "ratio",
+             Fold::kMax},
     Quantity{Topic::kPausedByPeer, kRxPauseFrames, As::kPerSecond, "pause frames received",
              "per_second", Fold::kMax, true},
-    Quantity{Topic::kPausingPeer, kTxPauseUs, As::kDuty, "pausing its switch or peer", "ratio"},
+    Quantity{Topic::kPausingPeer, kTxPauseUs, As::kDuty, "pausing its switch or peer", "ratio",
+             Fold::kMax},
     Quantity{Topic::kPausingPeer, kTxPauseFrames, As::kPerSecond, "pause frames sent", "per_second",
              Fold::kMax, true},
     Quantity{Topic::kStorm, kStormErrors, As::kPerSecond, "pause storms, by the NIC", "per_second"},
     Quantity{Topic::kStorm, kStormWarnings, As::kPerSecond, "pause storm warnings, by the NIC",
              "per_second"},
-    Quantity{Topic::kSent, kPrioTxBytes, As::kLineShare, "sent", "line_ratio", Fold::kMean},
+    Quantity{Topic::kSent, kPrioTxBytes, As::kLineShare, "sent", "line_ratio"},
     Quantity{Topic::kSent, kPrioTxBytes, As::kPerSecond, "sent", "bytes_per_second", Fold::kMean,
              true},
     Quantity{Topic::kSent, kRdmaTxBytes, As::kLineShare, "RDMA sent by the port", "line_ratio",
@@ -56,7 +60,7 @@ constexpr std::array kQuantities = {
              Fold::kMean, true},
     Quantity{Topic::kSent, kRdmaTxPackets, As::kPerSecond, "RDMA packets sent by the port",
              "per_second", Fold::kMean, true},
-    Quantity{Topic::kReceived, kPrioRxBytes, As::kLineShare, "received", "line_ratio", Fold::kMean},
+    Quantity{Topic::kReceived, kPrioRxBytes, As::kLineShare, "received", "line_ratio"},
     Quantity{Topic::kReceived, kPrioRxBytes, As::kPerSecond, "received", "bytes_per_second",
              Fold::kMean, true},
     Quantity{Topic::kReceived, kRdmaRxBytes, As::kLineShare, "RDMA received by the port",

@@ -1,6 +1,7 @@
 #include "daemon/recorder/probe_tracks.h"
 
 #include <algorithm>
+#include <chrono>
 #include <map>
 #include <optional>
 #include <utility>
@@ -18,6 +19,8 @@ using health::Time;
 
 constexpr std::int64_t kNanoseconds = 1000;
 constexpr double kNanosecondsInSecond = 1e9;
+// One that we ended when it had been out for so long was overdue, whoever ended it.
+constexpr Time kLongOut = std::chrono::seconds(1);
 
 bool IsOf(const ProbePath& path, const Subject& subject) {
   // A path that knows no port went through the only one.
@@ -49,22 +52,23 @@ Met Named(ProbeClass traffic_class, ProbeKind kind) {
 void Met::Add(const RecordedProbe& probe, Time newest) {
   const bool outstanding = probe.state == RecordedProbe::State::kOutstanding;
   const auto outcome = static_cast<ProbeOutcome>(probe.outcome);
-  // What we were late for, or ended ourselves, says nothing of the network.
   const bool known = !outstanding && probe.outcome != RecordedProbe::kNoOutcome;
-  if (known && (outcome == ProbeOutcome::kLateSelf || outcome == ProbeOutcome::kAborted)) return;
-  const bool failure = known && outcome == ProbeOutcome::kFailed;
-  const bool in_time = !outstanding && (!known || outcome == ProbeOutcome::kOk);
   const Time end = outstanding ? std::max(newest, probe.posted)
                                : probe.posted + Time(probe.rtt_ns / kNanoseconds);
-  // One that came in time makes a bin in which none is overdue differ from one without probes.
-  if (in_time) {
-    overdue.stretches.push_back({probe.posted, probe.posted, 0});
-  } else {
-    overdue.stretches.push_back({probe.posted, end, 1});
+  const bool aborted = known && outcome == ProbeOutcome::kAborted;
+  // What we were late for, or ended at once, says nothing of the network.
+  if (known && outcome == ProbeOutcome::kLateSelf) return;
+  if (aborted && end - probe.posted < kLongOut) return;
+  const bool late = outstanding || (known && outcome != ProbeOutcome::kOk);
+  // One that came in time tells a bin in which none is overdue from one without probes.
+  overdue.stretches.push_back({probe.posted, late ? end : probe.posted, late ? 1.0 : 0.0});
+  // As long as it was out it had not failed.
+  failed.stretches.push_back({probe.posted, end, 0});
+  if (outstanding || aborted) return;
+  if (known && outcome == ProbeOutcome::kFailed) {
+    failed.stretches.push_back({end, end, 1});
+    return;
   }
-  if (outstanding) return;
-  failed.stretches.push_back({end, end, failure ? 1.0 : 0.0});
-  if (failure) return;
   round_trip.stretches.push_back(
       {probe.posted, end, static_cast<double>(probe.rtt_ns) / kNanosecondsInSecond});
 }

@@ -79,12 +79,17 @@ std::vector<std::optional<double>> InBins(const Track& track, const Bins& bins) 
     const Time from = std::max(stretch.from, bins.begin);
     const Time to = std::min(stretch.to, bins.end());
     if (from > to || (from == to && from != stretch.from)) continue;
-    // The bins whose middle lies in (from, to].
+    const auto bin_of = [&bins](Time time) {
+      return time <= bins.begin ? 0 : (time - bins.begin - Time(1)) / bins.step;
+    };
+    // The bins whose middle lies in (from, to]; of what is counted, all that it touches.
     auto first = (from - bins.begin + half) / bins.step;
     auto last = (to - bins.begin + half) / bins.step - 1;
-    if (first > last) {
-      const Time middle = from + (to - from) / 2;
-      first = last = middle == bins.begin ? 0 : (middle - bins.begin - Time(1)) / bins.step;
+    if (track.fold == Fold::kSum) {
+      first = bin_of(from);
+      last = bin_of(to);
+    } else if (first > last) {
+      first = last = bin_of(from + (to - from) / 2);
     }
     for (auto i = first; i <= last; ++i)
       cells[static_cast<std::size_t>(i)].Add(track.fold, stretch);

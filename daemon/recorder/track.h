@@ -46,7 +46,7 @@ struct Track {
   std::string name;
   std::string unit;  // see Curve::unit
   Fold fold = Fold::kMax;
-  std::vector<Stretch> stretches{};  // by `from`
+  std::vector<Stretch> stretches{};  // as they came, so nearly in order
 };
 
 // Each holds what ends in it: from its begin, without it, to its end. But the first has its begin.
@@ -66,7 +66,7 @@ Bins Divide(health::Time begin, health::Time newest, health::Time finest);
 std::optional<health::Time> Spacing(const Track& track);
 
 // A bin has a value of each stretch that covers its middle, and of one that is too short for that
-// the bin of its own middle. Absent: of none.
+// the bin of its own middle; a sum is of all that touch it. Absent: of none.
 std::vector<std::optional<double>> InBins(const Track& track, const Bins& bins);
 
 // A state, 1 or 0, that holds until the next is said.

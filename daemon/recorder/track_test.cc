@@ -66,6 +66,11 @@ TEST(InBinsTest, AShortOneIsInTheBinOfItsMiddle) {
       << "a moment belongs to the bin that ends with it";
 }
 
+TEST(InBinsTest, WhatIsCountedIsCountedWhereverItTouches) {
+  EXPECT_THAT(Binned(Fold::kSum, {{10'900ms, 12'100ms, 1}, {12'500ms, 12'500ms, 1}}),
+              ElementsAre(1, 1, 2, kAbsent));
+}
+
 TEST(InBinsTest, WhatLiesOutsideIsNotCounted) {
   EXPECT_THAT(Binned(Fold::kMax, {{1s, 10s, 5}, {14'001ms, 20s, 6}}),
               ElementsAre(kAbsent, kAbsent, kAbsent, kAbsent));
