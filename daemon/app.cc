@@ -75,9 +75,11 @@ App::App(config::Config config, std::string config_path)
                {.journal = JournalFinding,
                 .record =
                     [this](recorder::Recording recording, const health::Finding& finding) {
-                      Record(std::move(recording), finding);
+                      recordings_.Save(std::move(recording), finding);
                     }}),
-      recordings_(config_.recorder),
+      recordings_(loop_, config_.recorder,
+                  {.findings = [this] { return verdict_.Findings(); },
+                   .take = [this] { return verdict_.TakeRecording(); }}),
       transport_(loop_, {.device = {.cq_depth = static_cast<int>(config_.budget.qps_per_nic),
                                     .family = probes::ParseGidFamily(config_.gid.family)},
                          .ignored = [](const PortId&) { return false; },
@@ -118,7 +120,7 @@ App::App(config::Config config, std::string config_path)
 Result<void> App::Start() {
   service_.Start();
   if (Result<void> listening = control_.Listen(); !listening) return listening;
-  auto serving = http::Server::Start(HttpOptions(), store_, asked_probes_);
+  auto serving = http::Server::Start(HttpOptions(), store_, asked_probes_, recordings_);
   if (!serving) return tl::unexpected(serving.error());
   http_ = std::move(*serving);
   Configure();
@@ -154,7 +156,7 @@ void App::StopAll() {
   chooser_.Stop();
   control_.Stop();
   collection_.Stop();
-  recorder_pool_.Stop();
+  recordings_.Stop();
   transport_.Stop();
   prober_timer_.cancel();
 }
@@ -254,20 +256,6 @@ void App::OnCollected(const DeviceInfo& device, const collectors::Collection& co
     finished = std::max(finished, reading.finished);
   }
   if (started <= finished) covered_[device.name] = {started, finished};
-}
-
-void App::Record(recorder::Recording recording, const health::Finding& finding) {
-  recorder_pool_.Run([&store = recordings_, recording = std::move(recording),
-                      finding] { return store.Save(recording, finding); },
-                     [this, id = finding.id](const Result<std::string>& saved) {
-                       if (saved) {
-                         ++recordings_saved_;
-                         spdlog::info("finding {}: what led to it is in {}", id, *saved);
-                       } else {
-                         ++recordings_failed_;
-                         spdlog::warn("finding {}: {}", id, saved.error().Text());
-                       }
-                     });
 }
 
 // All devices' passes since the last time at once: what they mean together is found once.
@@ -387,8 +375,8 @@ std::shared_ptr<const Snapshot> App::TakeSnapshot() {
   }
   snapshot->findings = verdict_.Findings();
   snapshot->finding_series = verdict_.Series().Samples();
-  snapshot->recordings_saved = recordings_saved_;
-  snapshot->recordings_failed = recordings_failed_;
+  snapshot->recordings_saved = recordings_.saved();
+  snapshot->recordings_failed = recordings_.failed();
   snapshot->rates = verdict_.Rates(now);
   snapshot->pause_peaks = verdict_.PeaksOfPause(now);
   snapshot->findings_total = verdict_.Series().Totals();

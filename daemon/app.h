@@ -4,6 +4,7 @@
 //   CollectionLoop ─ devices ─► VerbsTransport ◄─► Prober ◄─► ControlPlane (peers)
 //        │ └─ retransmission counters ──────────────►│
 //        ├─ readings, probes, sessions ─► Verdict ─► findings
+//        │                                          └─ what led to one ─► Recordings
 //        └─ readings ─► Snapshot ◄─ paths, peers, findings
 //                          │ published four times a second
 //                          ▼
@@ -24,7 +25,6 @@
 #include "collectors/counter_book.h"
 #include "config/config.h"
 #include "daemon/asked_probes.h"
-#include "daemon/base/blocking_pool.h"
 #include "daemon/base/result.h"
 #include "daemon/collection.h"
 #include "daemon/http/server.h"
@@ -32,7 +32,7 @@
 #include "daemon/peer_chooser.h"
 #include "daemon/peer_events.h"
 #include "daemon/peers/control_plane.h"
-#include "daemon/recorder/store.h"
+#include "daemon/recordings.h"
 #include "daemon/service.h"
 #include "daemon/snapshot_store.h"
 #include "daemon/verdict.h"
@@ -60,7 +60,6 @@ class App {
   void OnProberDue();
   void OnDevices(const std::vector<DeviceInfo>& devices);
   void OnCollected(const DeviceInfo& device, const collectors::Collection& collection);
-  void Record(recorder::Recording recording, const health::Finding& finding);
   void TakeCounters(TimePoint now);
   void SayDroppedSeries(const collectors::SeriesUse& use);
   void Reload();
@@ -84,10 +83,7 @@ class App {
   boost::asio::steady_timer publish_timer_{loop_};
   boost::asio::steady_timer prober_timer_{loop_};
   Verdict verdict_;
-  recorder::Store recordings_;  // the pool's only
-  BlockingPool recorder_pool_{loop_, 1, Urgency::kBackground};
-  std::uint64_t recordings_saved_ = 0;
-  std::uint64_t recordings_failed_ = 0;
+  Recordings recordings_;  // of the verdict's ring
   TimePoint next_judgement_;
   // Devices of which a whole pass has come since the last judgement: when its first read began and
   // its last ended.

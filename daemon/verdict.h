@@ -55,6 +55,8 @@ class Verdict {
 
   // As of the last Evaluate.
   std::shared_ptr<const std::vector<health::Finding>> Findings() const { return findings_; }
+  // What led to them, as far back as it is kept.
+  recorder::Recording TakeRecording() const { return recorder_.Take(); }
   const FindingSeries& Series() const { return series_; }
   std::vector<health::PortRates> Rates(TimePoint now) const { return engine_.Rates(At(now)); }
   std::vector<PausePeaks::Peak> PeaksOfPause(TimePoint now) const {

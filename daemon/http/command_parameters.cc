@@ -22,6 +22,7 @@ using Parameters = std::map<std::string, std::string>;
 
 constexpr std::size_t kParametersMax = 16;  // there are five; more is a mistake
 constexpr std::size_t kPeerBytesMax = 256;  // longer than any host name (253)
+constexpr std::size_t kIdBytesMax = 1024;   // host, condition, device and peer by name
 constexpr std::uint32_t kCountMax = 1'000'000;
 // 100 a second stays below the default budget of one NIC; an hour is no ping any more.
 constexpr double kIntervalMin = 0.01;
@@ -179,6 +180,17 @@ Result<bool> ParseMaintenance(std::string_view query, std::string_view body) {
   if (*on == "true") return true;
   if (*on == "false") return false;
   return Fail({"reading on: '", *on, "' is neither true nor false"});
+}
+
+Result<std::string> ParseTraceId(std::string_view query) {
+  const auto parameters = ReadParameters(query, "", {"id"});
+  if (!parameters) return tl::unexpected(parameters.error());
+  const std::string* id = Given(*parameters, "id");
+  if (id == nullptr || id->empty()) {
+    return Fail({"reading the parameters: id is missing"}, "say of which finding");
+  }
+  if (id->size() > kIdBytesMax) return Fail({"reading id: longer than 1024 bytes"});
+  return *id;
 }
 
 }  // namespace rdmapulse::http

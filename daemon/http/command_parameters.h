@@ -1,10 +1,11 @@
-// The parameters of the two commands of the Unix socket: bytes from outside, made values or refused
+// The parameters of commands and questions: bytes from outside, made values or refused
 // with a sentence. Pure.
 //
 // A parameter stands in the query (?peer=h2&count=5) or in a JSON object as the body
 // ({"peer": "h2", "count": 5}); twice is an error, and so is one that does not exist.
 #pragma once
 
+#include <string>
 #include <string_view>
 
 #include "daemon/base/result.h"
@@ -18,5 +19,8 @@ Result<ProbeRequest> ParseProbeRequest(std::string_view query, std::string_view 
 
 // POST /api/v1/maintenance: on (required; true or false).
 Result<bool> ParseMaintenance(std::string_view query, std::string_view body);
+
+// GET /api/v1/findings/trace: id (required), of a finding.
+Result<std::string> ParseTraceId(std::string_view query);
 
 }  // namespace rdmapulse::http

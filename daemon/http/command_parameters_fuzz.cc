@@ -32,5 +32,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   const auto on = rdmapulse::http::ParseMaintenance(query, body);
   Check(on || !on.error().Text().empty());
+  const auto id = rdmapulse::http::ParseTraceId(query);
+  Check(id ? !id->empty() && id->size() <= 1024 : !id.error().Text().empty());
   return 0;
 }

@@ -111,5 +111,18 @@ TEST(CommandParametersTest, MaintenanceIsOnOrOff) {
             "reading on: '1' is neither true nor false");
 }
 
+TEST(TraceIdTest, IsTakenFromTheQuery) {
+  EXPECT_EQ(ParseTraceId("id=h1-storm_source-mlx5_0.1-p3-1"), "h1-storm_source-mlx5_0.1-p3-1");
+  EXPECT_EQ(ParseTraceId("id=h1%2Fx+y"), "h1/x y");
+  for (const char* const query : {"", "id", "id="}) {
+    EXPECT_EQ(ParseTraceId(query).error().Text(),
+              "reading the parameters: id is missing; say of which finding");
+  }
+  EXPECT_FALSE(ParseTraceId("id=a&id=b"));
+  EXPECT_FALSE(ParseTraceId("id=a&name=b"));
+  EXPECT_TRUE(ParseTraceId("id=" + std::string(1024, 'x')));
+  EXPECT_FALSE(ParseTraceId("id=" + std::string(1025, 'x')));
+}
+
 }  // namespace
 }  // namespace rdmapulse::http

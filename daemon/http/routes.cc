@@ -33,6 +33,7 @@ constexpr std::array kPlaces = {
     Place{"/api/v1/ports", Page::kPorts, Audience::kApi},
     Place{"/api/v1/peers", Page::kPeers, Audience::kApi},
     Place{"/api/v1/findings", Page::kFindings, Audience::kApi},
+    Place{"/api/v1/findings/trace", Page::kTrace, Audience::kApi},
     Place{"/api/v1/probe", Page::kProbe, Audience::kUnixSocket},
     Place{"/api/v1/probe/scheduled", Page::kScheduled, Audience::kUnixSocket},
     Place{"/api/v1/maintenance", Page::kMaintenance, Audience::kUnixSocket},
@@ -48,6 +49,7 @@ constexpr std::string_view kIndex =
     "/api/v1/ports     its RDMA ports\n"
     "/api/v1/peers     its peers and the paths to them\n"
     "/api/v1/findings  what is wrong, with evidence\n"
+    "/api/v1/findings/trace?id=ID  the curves of what led to one of them\n"
     "\n"
     "On the Unix socket also: POST /api/v1/probe, POST /api/v1/probe/scheduled,\n"
     "POST /api/v1/maintenance\n";
@@ -114,6 +116,7 @@ Reply ReadPage(Page page, const Snapshot& snapshot, TimePoint now) {
     case Page::kPeers: return Body(kJsonType, PeersJson(snapshot));
     case Page::kFindings: return Body(kJsonType, FindingsJson(snapshot));
     case Page::kMetrics:
+    case Page::kTrace:
     case Page::kProbe:
     case Page::kScheduled:
     case Page::kMaintenance: break;

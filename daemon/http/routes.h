@@ -29,6 +29,7 @@ enum class Page {
   kPorts,
   kPeers,
   kFindings,
+  kTrace,        // of one finding; asks the loop
   kProbe,        // a command; Unix socket only
   kScheduled,    // likewise: the scheduled probes as they go
   kMaintenance,  // likewise
@@ -54,7 +55,7 @@ std::string_view QueryOf(std::string_view target);
 // The page, or the refusal.
 std::variant<Page, Reply> Route(const RequestLine& request);
 
-// A page other than /metrics and the commands.
+// A page other than /metrics, the commands and what asks the loop.
 Reply ReadPage(Page page, const Snapshot& snapshot, TimePoint now);
 
 // The text of /metrics, rendered once for a snapshot however many ask. HTTP thread.

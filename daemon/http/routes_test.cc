@@ -39,7 +39,8 @@ TEST(RoutesTest, MetricsAndHealthAnswerEverybody) {
 }
 
 TEST(RoutesTest, IndexAndApiAnswerOnlyWhoIsAllowed) {
-  for (const char* path : {"/", "/api/v1/status", "/api/v1/ports", "/api/v1/peers"}) {
+  for (const char* path : {"/", "/api/v1/status", "/api/v1/ports", "/api/v1/peers",
+                           "/api/v1/findings", "/api/v1/findings/trace?id=x"}) {
     EXPECT_EQ(StatusOf(FromStranger("GET", path)), 403U) << path;
     EXPECT_EQ(StatusOf(FromLoopback("GET", path)), 200U) << path;
     EXPECT_EQ(StatusOf(FromSocket("GET", path)), 200U) << path;
@@ -94,9 +95,9 @@ TEST(RoutesTest, TheQueryIsWhatFollowsTheFirstQuestionMark) {
 
 TEST(RoutesTest, EveryPageOfTheIndexIsThere) {
   const std::string index = *ReadPage(Page::kIndex, Snapshot{}, kNow).body;
-  for (const char* path :
-       {"/metrics", "/healthz", "/readyz", "/api/v1/status", "/api/v1/ports", "/api/v1/peers",
-        "/api/v1/probe", "/api/v1/probe/scheduled", "/api/v1/maintenance"}) {
+  for (const char* path : {"/metrics", "/healthz", "/readyz", "/api/v1/status", "/api/v1/ports",
+                           "/api/v1/peers", "/api/v1/findings", "/api/v1/findings/trace",
+                           "/api/v1/probe", "/api/v1/probe/scheduled", "/api/v1/maintenance"}) {
     EXPECT_NE(index.find(path), std::string::npos) << path;
   }
 }

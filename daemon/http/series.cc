@@ -1,12 +1,6 @@
 #include "daemon/http/series.h"
 
-#include <boost/asio/as_tuple.hpp>
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/post.hpp>
-#include <boost/asio/steady_timer.hpp>
-#include <boost/asio/use_awaitable.hpp>
 #include <cstdint>
-#include <exception>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -17,16 +11,12 @@
 #include "daemon/http/probe_feed.h"
 #include "daemon/http/probe_lines.h"
 #include "daemon/http/response.h"
+#include "daemon/http/watch.h"
 
 namespace rdmapulse::http {
 namespace {
 
 namespace asio = boost::asio;
-
-constexpr auto kAwait = asio::as_tuple(asio::use_awaitable);
-
-// Wakes the coroutine that streams: its timer never expires, and a cancel ends the wait.
-using Bell = std::shared_ptr<asio::steady_timer>;
 
 // Ends a series however its coroutine ends.
 class SeriesGuard {
@@ -49,22 +39,20 @@ class SeriesGuard {
 };
 
 // The next event; nullopt: the client went before it came.
-asio::awaitable<std::optional<ProbeEvent>> NextEvent(ProbeFeed& feed, asio::steady_timer& bell,
-                                                     const bool& gone) {
+asio::awaitable<std::optional<ProbeEvent>> NextEvent(ProbeFeed& feed, Watch& watch) {
   std::optional<ProbeEvent> event;
-  while (!gone && !event) {
+  while (!watch.gone() && !event) {
     event = feed.Pop();
-    if (!event) co_await bell.async_wait(kAwait);
+    if (!event) co_await watch.Wait();
   }
   co_return event;
 }
 
 // True: the series came to its own end.
-asio::awaitable<bool> StreamEvents(Connection& connection, ProbeFeed& feed,
-                                   asio::steady_timer& bell, const bool& gone) {
+asio::awaitable<bool> StreamEvents(Connection& connection, ProbeFeed& feed, Watch& watch) {
   ProbeSummary summary;
   while (true) {
-    const std::optional<ProbeEvent> event = co_await NextEvent(feed, bell, gone);
+    const std::optional<ProbeEvent> event = co_await NextEvent(feed, watch);
     if (!event) co_return false;
     if (const auto* reply = std::get_if<ProbeReply>(&*event)) {
       summary.Add(*reply);
@@ -96,27 +84,15 @@ asio::awaitable<void> Stream(Connection& connection, Commands& commands, const B
   const bool begun = co_await connection.Write(header);
   if (!begun) co_return;
 
-  const auto executor = connection.executor();
-  const Bell bell =
-      std::make_shared<asio::steady_timer>(executor, asio::steady_timer::time_point::max());
-  const auto feed = std::make_shared<ProbeFeed>(
-      [executor, bell] { asio::post(executor, [bell] { bell->cancel(); }); });
-  // Without a watch a client that goes while nothing is answered would be noticed at the next
-  // answer only, and a blocked path has none.
-  const auto gone = std::make_shared<bool>(false);
-  asio::co_spawn(executor, connection.WaitForClose(), [gone, bell](const std::exception_ptr&) {
-    *gone = true;
-    bell->cancel();
-  });
+  Watch watch(connection);
+  const auto feed = std::make_shared<ProbeFeed>(watch.Ringer());
   {
     SeriesGuard guard(commands, feed);
     guard.Started(start([feed](const ProbeEvent& event) { feed->Push(event); }));
-    const bool ended = co_await StreamEvents(connection, *feed, *bell, *gone);
+    const bool ended = co_await StreamEvents(connection, *feed, watch);
     if (ended) guard.Ended();
   }
-  // The watch uses the connection, so it must end first.
-  connection.Close();
-  while (!*gone) co_await bell->async_wait(kAwait);
+  co_await watch.End();
 }
 
 }  // namespace

@@ -48,8 +48,8 @@ void AfterCoroutine(const std::exception_ptr& failure) {
 
 class Server::Impl {
  public:
-  Impl(ServerOptions options, const SnapshotStore& store, Commands& commands)
-      : options_(std::move(options)), shared_{store, commands, {}} {}
+  Impl(ServerOptions options, const SnapshotStore& store, Commands& commands, Traces& traces)
+      : options_(std::move(options)), shared_{store, commands, traces, {}} {}
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
   ~Impl();
@@ -185,8 +185,8 @@ Server::~Server() = default;
 std::uint16_t Server::Port() const { return impl_->Port(); }
 
 Result<std::unique_ptr<Server>> Server::Start(ServerOptions options, const SnapshotStore& store,
-                                              Commands& commands) {
-  auto impl = std::make_unique<Impl>(std::move(options), store, commands);
+                                              Commands& commands, Traces& traces) {
+  auto impl = std::make_unique<Impl>(std::move(options), store, commands, traces);
   if (auto listening = impl->Listen(); !listening) return tl::unexpected(listening.error());
   impl->Start();
   return std::make_unique<Server>(std::move(impl));

@@ -13,6 +13,7 @@
 #include "daemon/base/result.h"
 #include "daemon/http/access.h"
 #include "daemon/http/commands.h"
+#include "daemon/http/traces.h"
 #include "daemon/snapshot_store.h"
 
 namespace rdmapulse::http {
@@ -26,6 +27,9 @@ struct ServerLimits {
   std::chrono::milliseconds idle{30000};     // between requests
   std::chrono::milliseconds request{10000};  // from a request's first byte to its last
   std::chrono::milliseconds write{30000};    // for one response, or one line of a series
+  // For the loop's answer to one question; a whole ring takes a second or two, and rdmapulse itself
+  // gives up after ten.
+  std::chrono::milliseconds loop{8000};
 };
 
 struct ServerOptions {
@@ -39,10 +43,10 @@ struct ServerOptions {
 
 class Server {
  public:
-  // Listens and starts the thread. `store` and `commands` must outlive the server; `commands` is
-  // called on the HTTP thread.
+  // Listens and starts the thread. `store`, `commands` and `traces` must outlive the server; the
+  // latter two are called on the HTTP thread.
   static Result<std::unique_ptr<Server>> Start(ServerOptions options, const SnapshotStore& store,
-                                               Commands& commands);
+                                               Commands& commands, Traces& traces);
   class Impl;
   explicit Server(std::unique_ptr<Impl> impl);  // Start's
   // Closes every connection, cancels their series of probes, ends the thread, removes the socket.

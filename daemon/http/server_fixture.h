@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "daemon/http/fake_commands.h"
+#include "daemon/http/fake_traces.h"
 #include "daemon/http/server.h"
 #include "daemon/http/test_client.h"
 #include "daemon/metrics/example_snapshot.h"
@@ -38,7 +39,7 @@ class ServerFixture : public testing::Test {
                                  .api_allowed = {},
                                  .limits = limits,
                                  .urgency = Urgency::kNormal},
-                                store_, commands_);
+                                store_, commands_, traces_);
     ASSERT_TRUE(server) << server.error().Text();
     server_ = *std::move(server);
   }
@@ -53,6 +54,7 @@ class ServerFixture : public testing::Test {
   std::string folder_;
   SnapshotStore store_;
   FakeCommands commands_;
+  FakeTraces traces_;
   std::unique_ptr<Server> server_;
 };
 

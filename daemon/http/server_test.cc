@@ -115,7 +115,7 @@ TEST_F(ServerTest, AllAddressesMeansBothFamilies) {
 }
 
 TEST_F(ServerTest, WithoutADoorThereIsAServerThatNobodyCanReach) {
-  auto server = Server::Start({}, store_, commands_);
+  auto server = Server::Start({}, store_, commands_, traces_);
   ASSERT_TRUE(server) << server.error().Text();
   EXPECT_EQ((*server)->Port(), 0);
 }

@@ -11,6 +11,7 @@
 #include "daemon/http/request_reader.h"
 #include "daemon/http/response.h"
 #include "daemon/http/series.h"
+#include "daemon/http/trace.h"
 
 namespace rdmapulse::http {
 namespace {
@@ -50,6 +51,7 @@ class Session {
 
  private:
   asio::awaitable<bool> Answer(const Request& request);
+  asio::awaitable<bool> Trace(const Request& request);
   asio::awaitable<bool> Command(const Request& request, Page page);
   Reply SwitchMaintenance(std::string_view query, std::string_view body);
   asio::awaitable<bool> Send(const Request& request, const Reply& reply);
@@ -92,11 +94,23 @@ asio::awaitable<bool> Session::Answer(const Request& request) {
   if (page == Page::kProbe || page == Page::kScheduled || page == Page::kMaintenance) {
     co_return co_await Command(request, page);
   }
+  if (page == Page::kTrace) co_return co_await Trace(request);
   const std::shared_ptr<const Snapshot> snapshot = shared_.store.Current();
   const TimePoint now = Clock::now();
   const Reply reply =
       page == Page::kMetrics ? shared_.metrics.Read(snapshot, now) : ReadPage(page, *snapshot, now);
   co_return co_await Send(request, reply);
+}
+
+asio::awaitable<bool> Session::Trace(const Request& request) {
+  const auto id = ParseTraceId(QueryOf(View(request.target())));
+  if (!id) {
+    const Reply refusal = Sentence(400, id.error().Text());
+    co_return co_await Send(request, refusal);
+  }
+  const bool head = request.method() == bhttp::verb::head;
+  co_await AnswerTrace(connection_, shared_.traces, *id, head);
+  co_return false;
 }
 
 asio::awaitable<bool> Session::Command(const Request& request, Page page) {

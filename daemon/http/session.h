@@ -8,6 +8,7 @@
 #include "daemon/http/commands.h"
 #include "daemon/http/connection.h"
 #include "daemon/http/routes.h"
+#include "daemon/http/traces.h"
 #include "daemon/snapshot_store.h"
 
 namespace rdmapulse::http {
@@ -16,6 +17,7 @@ namespace rdmapulse::http {
 struct Shared {
   const SnapshotStore& store;
   Commands& commands;
+  Traces& traces;
   MetricsPage metrics;
 };
 

@@ -46,8 +46,8 @@ class StrangerTest : public ServerFixture {
     if (!why_not.empty()) GTEST_SKIP() << why_not;
   }
   void StartWith(AddressPredicate allowed) {
-    auto server =
-        Server::Start({.listen = ":0", .api_allowed = std::move(allowed)}, store_, commands_);
+    auto server = Server::Start({.listen = ":0", .api_allowed = std::move(allowed)}, store_,
+                                commands_, traces_);
     ASSERT_TRUE(server) << server.error().Text();
     server_ = *std::move(server);
   }
