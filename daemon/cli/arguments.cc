@@ -170,6 +170,8 @@ void Declare(CLI::App& app, Options& options) {
       AddCommand(app, "findings", "What is wrong: where, since when, and why");
   AddDaemonOptions(*findings, options.findings.daemon);
   findings->add_option("ID", options.findings.id, "All that is known of this one");
+  findings->add_flag("--trace", options.findings.trace,
+                     "Draw what led to it: what was counted and what probes met");
 
   CLI::App* const status = AddCommand(app, "status", "The daemon in a few lines");
   AddDaemonOptions(*status, options.status.daemon);
@@ -223,6 +225,13 @@ std::optional<Finished> WrongInterval(std::string_view command, double seconds) 
   if (seconds >= kIntervalSecondsMin && seconds <= kIntervalSecondsMax) return std::nullopt;
   return UsageError(command, fmt::format("--interval is {} to {} seconds, not {}",
                                          kIntervalSecondsMin, kIntervalSecondsMax, seconds));
+}
+
+Command CheckFindings(const Options& options) {
+  if (options.findings.trace && options.findings.id.empty()) {
+    return UsageError("findings", "--trace needs the ID of a finding");
+  }
+  return options.findings;
 }
 
 Command CheckTop(const Options& options) {
@@ -289,7 +298,7 @@ Command Checked(const CLI::App& app, Options& options) {
   if (name == "replay") return options.replay;
   if (name == "ports") return options.ports;
   if (name == "peers") return options.peers;
-  if (name == "findings") return options.findings;
+  if (name == "findings") return CheckFindings(options);
   if (name == "status") return CheckStatus(options);
   if (name == "top") return CheckTop(options);
   if (name == "probe") return CheckProbe(options);

@@ -63,7 +63,8 @@ struct PeersCommand {
 
 struct FindingsCommand {
   Daemon daemon = {};
-  std::string id;  // empty: all of them
+  std::string id;      // empty: all of them
+  bool trace = false;  // what led to that one
 
   bool operator==(const FindingsCommand&) const = default;
 };

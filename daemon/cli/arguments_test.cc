@@ -37,6 +37,10 @@ TEST(ArgumentsTest, EveryOptionArrives) {
             Command(ReplayCommand{"/t", "/c", true}));
   EXPECT_EQ(Parse({"ports", "--json", "--socket", "/s"}), Command(PortsCommand{{"/s", true}}));
   EXPECT_EQ(Parse({"peers", "--socket=/s", "--json"}), Command(PeersCommand{{"/s", true}}));
+  EXPECT_EQ(Parse({"findings", "x", "--json"}),
+            Command(FindingsCommand{.daemon = {.json = true}, .id = "x"}));
+  EXPECT_EQ(Parse({"findings", "--trace", "x"}),
+            Command(FindingsCommand{.daemon = {}, .id = "x", .trace = true}));
   EXPECT_EQ(Parse({"status", "--maintenance", "on"}), Command(StatusCommand{.maintenance = true}));
   EXPECT_EQ(Parse({"status", "--json", "--maintenance", "off"}),
             Command(StatusCommand{{.json = true}, false}));
@@ -44,6 +48,11 @@ TEST(ArgumentsTest, EveryOptionArrives) {
                    "--json", "--socket", "/s"}),
             Command(ProbeCommand{
                 {"/s", true}, {"h2", probes::Op::kRead, probes::Class::kControl}, 5, 0.2}));
+}
+
+TEST(ArgumentsTest, ATraceIsOfOneFinding) {
+  EXPECT_EQ(ErrorOf({"findings", "--trace"}),
+            "rdmapulse findings: --trace needs the ID of a finding; see rdmapulse findings --help");
 }
 
 TEST(ArgumentsTest, HelpAndVersionAreForEveryCommand) {

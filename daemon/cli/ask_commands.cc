@@ -1,6 +1,10 @@
 // ports, peers, findings, status: one question each.
+#include <unistd.h>
+
 #include <chrono>
 #include <cstdint>
+#include <cstdlib>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -8,10 +12,13 @@
 #include "daemon/base/time.h"
 #include "daemon/base/unix_time.h"
 #include "daemon/cli/api_client.h"
+#include "daemon/cli/chart.h"
 #include "daemon/cli/commands.h"
 #include "daemon/cli/findings_view.h"
+#include "daemon/cli/http_get.h"
 #include "daemon/cli/json_fields.h"
 #include "daemon/cli/output.h"
+#include "daemon/cli/trace_view.h"
 #include "daemon/cli/views.h"
 
 namespace rdmapulse::cli {
@@ -24,9 +31,9 @@ constexpr const char* kStatusTarget = "/api/v1/status";
 // The daemon publishes its state once a second.
 constexpr auto kSettleTime = 5s;
 
-using View = Result<std::string> (*)(std::string_view json);
+using View = std::function<Result<std::string>(std::string_view json)>;
 
-Result<int> Show(const Daemon& daemon, const std::string& target, View view) {
+Result<int> Show(const Daemon& daemon, const std::string& target, const View& view) {
   Result<std::string> answer = Ask(daemon.socket, {.target = target});
   if (!answer) return tl::unexpected(answer.error());
   // Made in both cases: what is not the daemon's answer must not pass for one with --json either.
@@ -36,6 +43,13 @@ Result<int> Show(const Daemon& daemon, const std::string& target, View view) {
   const Result<Printed> printed = Print(daemon.json ? *answer : *text);
   if (!printed) return tl::unexpected(printed.error());
   return kExitDone;
+}
+
+Result<int> ShowTrace(const FindingsCommand& command) {
+  const Glyphs glyphs = GlyphsFor(isatty(STDOUT_FILENO) == 1, std::getenv("LC_ALL"),
+                                  std::getenv("LC_CTYPE"), std::getenv("LANG"));
+  return Show(command.daemon, "/api/v1/findings/trace?id=" + PercentEncoded(command.id),
+              [glyphs](std::string_view json) { return TraceText(json, UnixTimeNowUs(), glyphs); });
 }
 
 // Returns once the daemon's status says so: what is printed next must not still be the old state.
@@ -71,6 +85,7 @@ Result<int> Run(const PeersCommand& command) {
 }
 
 Result<int> Run(const FindingsCommand& command) {
+  if (command.trace) return ShowTrace(command);
   const Result<std::string> answer = Ask(command.daemon.socket, {.target = "/api/v1/findings"});
   if (!answer) return tl::unexpected(answer.error());
   const std::uint64_t now_us = UnixTimeNowUs();

@@ -160,13 +160,17 @@ Result<std::string> FindingsText(std::string_view text, std::uint64_t now_us) {
                      rows);
 }
 
+std::string FindingHead(const json::object& finding, std::uint64_t now_us) {
+  return fmt::format("{} {}: {}\n{} for {}, confidence {}, id {}\n", Severity(finding),
+                     TextOrDash(finding, "condition"), Where(finding), TextOrDash(finding, "state"),
+                     Age(finding, "since_us", now_us), Confidence(finding),
+                     TextOrDash(finding, "id"));
+}
+
 Result<std::string> FindingText(std::string_view text, std::string_view id, std::uint64_t now_us) {
   const auto finding = Find(text, id);
   if (!finding) return tl::unexpected(finding.error());
-  std::string out = fmt::format("{} {}: {}\n", Severity(*finding),
-                                TextOrDash(*finding, "condition"), Where(*finding));
-  out += fmt::format("{} for {}, confidence {}, id {}\n", TextOrDash(*finding, "state"),
-                     Age(*finding, "since_us", now_us), Confidence(*finding), id);
+  std::string out = FindingHead(*finding, now_us);
   std::string facts;
   for (const std::string& fact : Evidence(*finding)) facts += Wrap("- " + fact, 4);
   if (!facts.empty()) out += "why\n" + facts;

@@ -82,6 +82,49 @@ TEST(ToolTest, JsonIsTheDaemonsUnchanged) {
   EXPECT_TRUE(daemon.Request().starts_with("GET /api/v1/peers HTTP/1.1\r\n"));
 }
 
+constexpr const char* kTrace =
+    R"({"id":"h1/x 1","begin_us":1000000,"step_us":1000000,"series":[{"name":"link","unit":"up",)"
+    R"("values":[1,0]}],"finding":{"id":"h1/x 1","condition":"link_down","severity":"major",)"
+    R"("device":"rxe0","port":1,"state":"active","since_us":2000000,"confidence":1}})";
+
+TEST(ToolTest, ATraceInAPipeIsDrawnInAscii) {
+  FakeDaemon daemon(SocketPath("d"), JsonAnswer(kTrace));
+  const Outcome outcome =
+      Process({"findings", "h1/x 1", "--trace", "--socket", daemon.Path()}).Wait();
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_EQ(outcome.error, "");
+  EXPECT_TRUE(outcome.output.starts_with("MAJOR link_down: rxe0/1\nactive for ")) << outcome.output;
+  EXPECT_NE(outcome.output.find("\nlink: worst down, last down\n        up |####"),
+            std::string::npos)
+      << outcome.output;
+  EXPECT_TRUE(std::all_of(outcome.output.begin(), outcome.output.end(),
+                          [](char c) { return static_cast<unsigned char>(c) < 0x80; }));
+  EXPECT_TRUE(daemon.Request().starts_with("GET /api/v1/findings/trace?id=h1%2Fx%201 HTTP/1.1\r\n"))
+      << daemon.Request();
+}
+
+TEST(ToolTest, ATraceAsJsonIsTheDaemonsUnchanged) {
+  FakeDaemon daemon(SocketPath("d"), JsonAnswer(kTrace));
+  EXPECT_EQ(Process({"findings", "x", "--trace", "--json", "--socket", daemon.Path()}).Wait(),
+            (Outcome{0, std::string(kTrace) + "\n", ""}));
+}
+
+TEST(ToolTest, ATraceThatTheDaemonDoesNotHaveIsItsSentence) {
+  FakeDaemon daemon(SocketPath("d"),
+                    JsonAnswer("there is no finding of this id now\n", "404 Not Found"));
+  EXPECT_EQ(Process({"findings", "x", "--trace", "--socket", daemon.Path()}).Wait(),
+            (Outcome{2, "",
+                     "rdmapulse: asking the daemon at d.sock: there is no finding of this id "
+                     "now\n"}));
+}
+
+TEST(ToolTest, ATraceNeedsAnId) {
+  EXPECT_EQ(Process({"findings", "--trace"}).Wait(),
+            (Outcome{2, "",
+                     "rdmapulse findings: --trace needs the ID of a finding; see rdmapulse "
+                     "findings --help\n"}));
+}
+
 TEST(ToolTest, GarbageDoesNotPassForJson) {
   FakeDaemon daemon(SocketPath("d"), JsonAnswer("<html>"));
   EXPECT_EQ(Process({"status", "--json", "--socket", daemon.Path()}).Wait(),
