@@ -86,6 +86,9 @@ TEST_F(DaemonTest, AHostWithoutRdmaIsAStateThatItReports) {
   }));
   EXPECT_THAT(Get(host.address, host.http, "/healthz"), HasSubstr("200"));
   EXPECT_THAT(Get(host.address, host.http, "/readyz"), HasSubstr("200"));
+  EXPECT_THAT(Get(host.address, host.http, "/api/v1/findings/trace?id=x"),
+              HasSubstr("there is no finding of this id now"))
+      << "for which its loop was asked";
   daemon->Signal(SIGTERM);
   EXPECT_EQ(daemon->Wait(), 0);
   const std::string& said = daemon->output();
