@@ -5,7 +5,6 @@
 #include <system_error>
 #include <utility>
 
-#include "collectors/refusals.h"
 #include "collectors/value_kind.h"
 
 namespace rdmapulse::collectors {
@@ -22,7 +21,7 @@ std::string Message(int error) { return std::generic_category().message(error); 
 CounterFolder::CounterFolder(const KernelFiles& files, std::string path, const FolderRules& rules)
     : files_(files), path_(std::move(path)), rules_(rules), buffer_(kMaxFileBytes + 1) {}
 
-SourceRead CounterFolder::ReadInto(Reading& reading) {
+SourceRead CounterFolder::ReadInto(TimePoint now, Reading& reading) {
   SourceRead read;
   if (reads_left_ == 0) {
     const auto exists = ListFiles();
@@ -35,12 +34,12 @@ SourceRead CounterFolder::ReadInto(Reading& reading) {
   --reads_left_;
   read.exists = true;
   reading.values.reserve(listed_.size());
-  for (const File& file : listed_) ReadValue(file, reading, read);
+  for (File& file : listed_) ReadValue(now, file, reading, read);
   return read;
 }
 
 Result<bool> CounterFolder::ListFiles() {
-  listed_.clear();
+  const std::vector<File> before = std::exchange(listed_, {});
   const auto names = files_.List(path_);
   if (!names) return tl::unexpected(names.error());
   if (!*names) return false;
@@ -48,6 +47,9 @@ Result<bool> CounterFolder::ListFiles() {
     if (Contains(rules_.skip, name) || (!rules_.only.empty() && !Contains(rules_.only, name)))
       continue;
     File file{name, std::string(rules_.prefix) + name, UniqueFd()};
+    const auto known = std::find_if(before.begin(), before.end(),
+                                    [&name](const File& f) { return f.name == name; });
+    if (known != before.end()) file.refusal = known->refusal;
     if (listed_.size() < kMaxKeptOpen) {
       // A failure shows again at the read, where it is reported.
       if (auto fd = files_.Open(path_ + "/" + name); fd && *fd) file.fd = std::move(**fd);
@@ -69,18 +71,23 @@ tl::expected<std::string_view, int> CounterFolder::ReadFile(const File& file) {
   return ReadFromStart((*fd)->get(), buffer_);
 }
 
-void CounterFolder::ReadValue(const File& file, Reading& reading, SourceRead& read) {
+void CounterFolder::ReadValue(TimePoint now, File& file, Reading& reading, SourceRead& read) {
+  if (const auto refusal = file.refusal.Holds(now)) {
+    reading.problems.push_back({file.value_name, Message(*refusal)});
+    return;
+  }
   const auto text = ReadFile(file);
   if (!text) {
     const int error = text.error();
     reading.problems.push_back({file.value_name, Message(error)});
-    if (IsRefusal(error)) return;
+    if (IsRefusal(error)) return file.refusal.Refused(error, now);
     read.success = false;
     // Gone, perhaps to come back under the same name: a descriptor never would. reads_left_ has
     // been counted down already, so the next read lists the folder.
     if (error == ENODEV || error == ENOENT) reads_left_ = 0;
     return;
   }
+  file.refusal = {};
   const auto value = ParseCounter(*text);
   if (!value) {
     reading.problems.push_back({file.value_name, value.error().doing});

@@ -9,6 +9,8 @@
 
 #include "collectors/kernel_files.h"
 #include "collectors/reading.h"
+#include "collectors/refusals.h"
+#include "daemon/base/time.h"
 #include "daemon/base/unique_fd.h"
 
 namespace rdmapulse::collectors {
@@ -40,19 +42,21 @@ class CounterFolder {
   // "class/infiniband/mlx5_0/hw_counters".
   CounterFolder(const KernelFiles& files, std::string path, const FolderRules& rules);
 
-  // Appends values and problems to `reading`, which says the source.
-  SourceRead ReadInto(Reading& reading);
+  // Appends values and problems to `reading`, which says the source. What the driver has refused is
+  // not read again for a while (RefusalBackOff), but goes on being a problem.
+  SourceRead ReadInto(TimePoint now, Reading& reading);
 
  private:
   struct File {
     std::string name;
     CounterName value_name;  // with the prefix
     UniqueFd fd;             // none: opened for each read
+    RefusalBackOff refusal{};
   };
 
   Result<bool> ListFiles();  // false: there is no such folder
   tl::expected<std::string_view, int> ReadFile(const File& file);
-  void ReadValue(const File& file, Reading& reading, SourceRead& read);
+  void ReadValue(TimePoint now, File& file, Reading& reading, SourceRead& read);
 
   const KernelFiles& files_;
   std::string path_;

@@ -4,6 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cerrno>
+#include <chrono>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "tests/fakes/tree.h"
 
@@ -18,7 +24,7 @@ class CounterFolderTest : public ::testing::Test {
   // What one pass brings; `read` is its SourceRead.
   Reading Pass() {
     Reading reading{.source = Source::kHwCounters};
-    read = folder.ReadInto(reading);
+    read = folder.ReadInto({}, reading);
     return reading;
   }
 
@@ -71,10 +77,10 @@ TEST(CounterFolderAbsentTest, AppearsAsSoonAsItIsThere) {
   const KernelFiles files(tree.Root());
   CounterFolder folder(files, "f", {});
   Reading reading;
-  EXPECT_FALSE(folder.ReadInto(reading).exists);
+  EXPECT_FALSE(folder.ReadInto({}, reading).exists);
   EXPECT_EQ(reading, Reading{});
   tree.Write("f/x", "1\n");
-  EXPECT_TRUE(folder.ReadInto(reading).exists);
+  EXPECT_TRUE(folder.ReadInto({}, reading).exists);
   EXPECT_THAT(reading.values, ElementsAre(Value{"x", 1}));
 }
 
@@ -83,11 +89,64 @@ TEST(CounterFolderErrorTest, RefusedFileIsAProblemButNoFailure) {
   const KernelFiles files(tree.Root(), Links::kFollow, tree.Errors());
   CounterFolder folder(files, "f", {});
   Reading reading;
-  const SourceRead read = folder.ReadInto(reading);
+  const SourceRead read = folder.ReadInto({}, reading);
   EXPECT_TRUE(read.exists && read.success);
   EXPECT_THAT(reading.values, ElementsAre(Value{"c", 3}));
   EXPECT_THAT(reading.problems, ElementsAre(Problem{"a", "Invalid argument"},
                                             Problem{"b", "Operation not supported"}));
+}
+
+// What is read of a file that is refused, a pass a second. Each pass meets another errno than the
+// one said last, so that a reason that changes is a read.
+class RefusedFileTest : public ::testing::Test {
+ protected:
+  bool ReadAt(std::chrono::seconds at) {
+    const int error = reason == "Invalid argument" ? EOPNOTSUPP : EINVAL;
+    files = KernelFiles(tree.Root(), Links::kFollow, {{"f/a", error}});
+    Reading reading;
+    EXPECT_TRUE(folder.ReadInto(TimePoint(at), reading).success);
+    EXPECT_THAT(reading.values, ElementsAre(Value{"b", 2}));
+    EXPECT_EQ(reading.problems.size(), 1U) << "it stays a problem whether it is read or not";
+    return std::exchange(reason, reading.problems.at(0).reason) != reading.problems.at(0).reason;
+  }
+
+  fakes::Tree tree{"f/a = 1\nf/b = 2\n"};
+  KernelFiles files{tree.Root()};
+  CounterFolder folder{files, "f", {}};
+  std::string reason;
+};
+
+TEST_F(RefusedFileTest, IsReadEverLessOftenUntilEveryHalfHour) {
+  constexpr std::chrono::hours kFor{3};
+  std::vector<long> minutes;
+  for (std::chrono::seconds at{0}; at <= kFor; ++at) {
+    if (ReadAt(at)) minutes.push_back(std::chrono::duration_cast<std::chrono::minutes>(at).count());
+  }
+  EXPECT_THAT(minutes, ElementsAre(0, 2, 6, 14, 30, 60, 90, 120, 150, 180));
+}
+
+TEST(RefusedFileAnswersTest, WhoHasAnsweredIsLeftAloneForTheFirstSpanAgain) {
+  using std::chrono::minutes;
+  const fakes::Tree tree("f/z = 1\n");
+  // Files past these are opened at each read; an open descriptor would go on answering.
+  for (std::size_t i = 0; i < kMaxKeptOpen; ++i) tree.Write("f/a" + std::to_string(i), "2\n");
+  KernelFiles files(tree.Root());
+  CounterFolder folder(files, "f", {});
+  const auto refuses = [&](bool refusal, Duration at) {
+    files = KernelFiles(
+        tree.Root(), Links::kFollow,
+        refusal ? std::map<std::string, int>{{"f/z", EINVAL}} : std::map<std::string, int>{});
+    Reading reading;
+    folder.ReadInto(TimePoint(at), reading);
+    return !reading.problems.empty();
+  };
+  EXPECT_TRUE(refuses(true, minutes(0)));
+  EXPECT_TRUE(refuses(true, minutes(2)));
+  EXPECT_TRUE(refuses(false, minutes(5))) << "it is not asked";
+  EXPECT_FALSE(refuses(false, minutes(6)));
+  EXPECT_TRUE(refuses(true, minutes(7)));
+  EXPECT_TRUE(refuses(false, minutes(8)));
+  EXPECT_FALSE(refuses(false, minutes(9)));
 }
 
 TEST(CounterFolderErrorTest, OtherErrorsAreFailures) {
@@ -95,7 +154,7 @@ TEST(CounterFolderErrorTest, OtherErrorsAreFailures) {
   const KernelFiles files(tree.Root(), Links::kFollow, tree.Errors());
   CounterFolder folder(files, "f", {});
   Reading reading;
-  const SourceRead read = folder.ReadInto(reading);
+  const SourceRead read = folder.ReadInto({}, reading);
   EXPECT_TRUE(read.exists);
   EXPECT_FALSE(read.success);
   EXPECT_THAT(reading.values, ElementsAre(Value{"b", 2}));
@@ -107,7 +166,7 @@ TEST(CounterFolderErrorTest, FolderThatCannotBeListedIsOneProblem) {
   const KernelFiles files(tree.Root(), Links::kFollow, {{"f", EACCES}});
   CounterFolder folder(files, "f", {});
   Reading reading;
-  const SourceRead read = folder.ReadInto(reading);
+  const SourceRead read = folder.ReadInto({}, reading);
   EXPECT_TRUE(read.exists);
   EXPECT_FALSE(read.success);
   EXPECT_THAT(reading.problems, ElementsAre(Problem{"f", "Permission denied"}));
@@ -122,22 +181,22 @@ TEST(CounterFolderVanishTest, DeviceThatComesBackIsReadAfresh) {
   const KernelFiles files(tree.Root());
   CounterFolder folder(files, "f", {});
   Reading reading;
-  EXPECT_TRUE(folder.ReadInto(reading).success);
+  EXPECT_TRUE(folder.ReadInto({}, reading).success);
   EXPECT_EQ(reading.values.size(), kMaxKeptOpen + 2);
 
   tree.Remove("f/z");
   reading = {};
-  EXPECT_FALSE(folder.ReadInto(reading).success);
+  EXPECT_FALSE(folder.ReadInto({}, reading).success);
   EXPECT_EQ(reading.values.size(), kMaxKeptOpen + 1);
   EXPECT_THAT(reading.problems, ElementsAre(Problem{"z", "No such file or directory"}));
 
   tree.Remove("f");
   reading = {};
-  EXPECT_FALSE(folder.ReadInto(reading).exists) << "it lists the folder at once";
+  EXPECT_FALSE(folder.ReadInto({}, reading).exists) << "it lists the folder at once";
 
   tree.Write("f/a", "7\n");
   reading = {};
-  EXPECT_TRUE(folder.ReadInto(reading).success);
+  EXPECT_TRUE(folder.ReadInto({}, reading).success);
   EXPECT_THAT(reading.values, ElementsAre(Value{"a", 7}));
 }
 
@@ -146,7 +205,7 @@ TEST(ValueKindTest, ResourcesAndRatesAreGauges) {
   const KernelFiles files(tree.Root());
   CounterFolder folder(files, "f", {});
   Reading reading{.source = Source::kHwCounters};
-  folder.ReadInto(reading);
+  folder.ReadInto({}, reading);
   EXPECT_THAT(reading.values, ElementsAre(Value{"active_qps", 4, ValueKind::kGauge},
                                           Value{"current_rate", 10, ValueKind::kGauge},
                                           Value{"rx_pkts", 5, ValueKind::kCounter}));

@@ -91,7 +91,7 @@ Collection WireCollector::Collect(const std::vector<Wire>& wires, TimePoint /*no
   Run(Source::kNetdev, wires, collection, [&s, &collection](const Wire& wire, bool& success) {
     const auto counters = s.counters.try_emplace(wire.netdev.name, s.sysfs, wire.netdev.name).first;
     Reading reading = ReadingOf(Source::kNetdev, wire);
-    const SourceRead read = counters->second.ReadInto(reading);
+    const SourceRead read = counters->second.ReadInto(reading.started, reading);
     reading.finished = Clock::now();
     success &= read.success;
     if (read.exists) collection.readings.push_back(std::move(reading));

@@ -17,10 +17,10 @@ NetdevCounters::NetdevCounters(const KernelFiles& files, const std::string& netd
   folders_.emplace_back(files, path + "/statistics", FolderRules{.prefix = "statistics/"});
 }
 
-SourceRead NetdevCounters::ReadInto(Reading& reading) {
+SourceRead NetdevCounters::ReadInto(TimePoint now, Reading& reading) {
   SourceRead read;
   for (CounterFolder& folder : folders_) {
-    const SourceRead one = folder.ReadInto(reading);
+    const SourceRead one = folder.ReadInto(now, reading);
     read.exists |= one.exists;
     read.success &= one.success;
   }

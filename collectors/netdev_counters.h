@@ -8,6 +8,7 @@
 #include "collectors/counter_folder.h"
 #include "collectors/kernel_files.h"
 #include "collectors/reading.h"
+#include "daemon/base/time.h"
 
 namespace rdmapulse::collectors {
 
@@ -19,7 +20,7 @@ class NetdevCounters {
   NetdevCounters(const KernelFiles& files, const std::string& netdev);
 
   // Appends values and problems to `reading`.
-  SourceRead ReadInto(Reading& reading);
+  SourceRead ReadInto(TimePoint now, Reading& reading);
 
  private:
   std::vector<CounterFolder> folders_;

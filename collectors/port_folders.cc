@@ -41,7 +41,7 @@ SourceRead PortFolders::Read(Reading& reading) {
   reading = {.source = source_, .device = device_, .port = port_, .started = Clock::now()};
   SourceRead read;
   for (CounterFolder& folder : folders_) {
-    const SourceRead one = folder.ReadInto(reading);
+    const SourceRead one = folder.ReadInto(reading.started, reading);
     read.exists |= one.exists;
     read.success &= one.success;
   }

@@ -1,9 +1,11 @@
 // What a driver has said it does not have, so that it is not asked for it every second. Pure.
 #pragma once
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,9 +16,32 @@ namespace rdmapulse::collectors {
 // A driver learns to answer by being loaded anew or by a change of its firmware's mode, which
 // operators do and then look for the result.
 constexpr Duration kRefusedFor = std::chrono::minutes(2);
+// What is refused again and again is asked for ever less often, up to this: mlx5 writes a line into
+// the kernel's log each time.
+constexpr Duration kRefusedLongest = std::chrono::minutes(30);
 
 // The errors by which a driver says "not here" (EINVAL, EOPNOTSUPP).
 inline bool IsRefusal(int error) { return error == EINVAL || error == EOPNOTSUPP; }
+
+// Of one file: after each refusal it is left alone, the first time for kRefusedFor, then each time
+// twice as long. Whoever was answered begins with a new one.
+class RefusalBackOff {
+ public:
+  // errno of the last refusal, while it holds.
+  std::optional<int> Holds(TimePoint now) const {
+    return error_ != 0 && now < until_ ? std::optional(error_) : std::nullopt;
+  }
+  void Refused(int error, TimePoint now) {
+    error_ = error;
+    until_ = now + next_;
+    next_ = std::min(2 * next_, kRefusedLongest);
+  }
+
+ private:
+  int error_ = 0;
+  TimePoint until_{};
+  Duration next_ = kRefusedFor;
+};
 
 // Keys are of the user's making: netdev and message.
 class Refusals {

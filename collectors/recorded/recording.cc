@@ -171,7 +171,7 @@ Collection ReadNetdevs(const KernelFiles& sysfs, const std::vector<DeviceInfo>& 
   CollectorStatus status{.collector = std::string(Name(Source::kNetdev))};
   for (auto& [name, reading] : subjects) {
     reading.started = reading.finished = now;
-    const SourceRead read = NetdevCounters(sysfs, name).ReadInto(reading);
+    const SourceRead read = NetdevCounters(sysfs, name).ReadInto(reading.started, reading);
     status.success &= read.success;
     // Of an interface of which only its state was kept.
     const bool says_nothing = reading.values.empty() && reading.problems.empty();
