@@ -52,7 +52,8 @@ struct CatalogueRow {
   std::uint64_t scale = 1;  // from the counter's unit to the signal's
   unsigned bits = 64;
   Limit limit = Limit::kUnknown;
-  std::optional<bool> gauge;  // nullopt: as the signal; without one a counter
+  std::optional<bool> gauge;            // nullopt: as the signal; without one a counter
+  std::optional<std::uint64_t> absent;  // by which the driver says that it has no value
   bool per_queue = false;
   std::string frozen;               // why the value cannot move; such a value has no signal
   bool missing_is_pfc_off = false;  // the driver lists the name only for priorities with PFC

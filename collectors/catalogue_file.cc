@@ -80,6 +80,17 @@ void ReadBits(const Entry& value, unsigned& bits) {
   if (const auto number = ReadNumber(value, {2, 64, "a width in bits"})) bits = *number;
 }
 
+void ReadAbsent(const Entry& value, std::optional<std::uint64_t>& absent) {
+  std::string text;
+  Read(value, text);
+  if (value.report.Failed(value.key)) return;
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size())
+    return value.Error(config::Quoted(text) + " is no value of a counter; use a whole number");
+  absent = number;
+}
+
 void ReadLimit(const Entry& value, Limit& limit) {
   constexpr std::array<std::string_view, 2> kWords = {"sticks", "wraps"};
   std::string word;
@@ -210,16 +221,21 @@ class FileReader {
   void ReadRoot(const Entry& root) {
     std::vector<std::string_view> known = SourceNames();
     known.emplace_back("drivers");
+    known.emplace_back("absent");
     ForEachEntry(root, "{drivers: [mynic], ethtool: […]}",
                  [this, &known](const std::string& name, const Entry& entry) {
                    if (name == "drivers") return ReadDrivers(entry);
+                   if (name == "absent") return ReadAbsent(entry, absent_);
                    if (const auto source = SourceNamed(name)) return ReadSection(entry, *source);
                    entry.Error("unknown key; " + DidYouMean(name, known));
                  });
     if (root.node.kind == Node::Kind::kMapping && !Has(root, "drivers")) {
       root.Error("drivers is missing: name the drivers whose counters these are, or any");
     }
-    for (CatalogueRow& row : file_.rows) row.drivers = drivers_;
+    for (CatalogueRow& row : file_.rows) {
+      row.drivers = drivers_;
+      row.absent = absent_;
+    }
   }
 
  private:
@@ -266,6 +282,7 @@ class FileReader {
 
   CatalogueFile& file_;
   std::vector<std::string> drivers_;
+  std::optional<std::uint64_t> absent_;
   std::uint32_t next_order_ = 0;
 };
 

@@ -71,6 +71,19 @@ TEST(CatalogueFileTest, WhatHoldsForAnyDriverNamesNone) {
   EXPECT_THAT(file.rows.front().sources, ElementsAre(Source::kCounters, Source::kMad));
 }
 
+TEST(CatalogueFileTest, TheValueThatIsNoneHoldsForTheWholeFile) {
+  const CatalogueFile file = ParseCatalogueFile(
+      "drivers: [mynic]\n"
+      "counters: [{name: x}]\n"
+      "absent: 18446744073709551615\n"
+      "hw_counters: [{name: y}]\n");
+  ASSERT_THAT(file.problems, IsEmpty());
+  for (const CatalogueRow& row : file.rows) EXPECT_EQ(row.absent, 18446744073709551615U);
+  EXPECT_THAT(ProblemsOf("drivers: [mynic]\nabsent: 18446744073709551616\n"),
+              ElementsAre("2:1 absent: \"18446744073709551616\" is no value of a counter; use a "
+                          "whole number"));
+}
+
 TEST(CatalogueFileTest, MistakesInTheFileAreSaidWithTheirPlace) {
   EXPECT_THAT(ProblemsOf(""), ElementsAre("0:0 : the file is empty"));
   EXPECT_THAT(ProblemsOf("- a\n"),

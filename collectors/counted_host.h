@@ -44,6 +44,7 @@ struct PfcByNames {
 struct RawPlan {
   bool exported = false;
   ValueKind kind = ValueKind::kCounter;
+  std::optional<std::uint64_t> absent{};  // a value that is none
 
   bool operator==(const RawPlan&) const = default;
 };

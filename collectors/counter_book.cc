@@ -212,6 +212,7 @@ void CounterBook::PlanSeries() {
         if (has_signal[i] != with_signal) continue;
         const ValuePlan& value = tracked.plan->values[i];
         plan[i].kind = value.kind;
+        plan[i].absent = value.absent;
         switch (Judge(rules_, key.source, tracked.names[i].Text(), value.per_queue)) {
           case SeriesVerdict::kDenied: ++series_.denied; break;
           case SeriesVerdict::kPerQueue: ++series_.per_queue; break;
@@ -267,6 +268,7 @@ void CounterBook::CountQualities(TimePoint now, CountedHost& host) const {
     for (std::size_t i = 0; i < tracked.names.size(); ++i) {
       const CounterTrust& counter = tracked.trust.Of(i);
       const std::string& name = tracked.names[i].Text();
+      if (counter.IsAbsent()) note(name, Quality::kUnreadable);
       if (counter.IsSaturated()) note(name, Quality::kSaturated);
       if (counter.HasWrapped(now)) note(name, Quality::kWrapped);
       if (counter.HasReset(now)) note(name, Quality::kReset);

@@ -130,6 +130,29 @@ TEST_F(CounterBookTest, WhatIsKnownAgainstACounterIsSaidOnlyWhileItIsTrue) {
               ElementsAre(QualityNote{"d", 1, "", Source::kDcb, "requests[3]", Quality::kFrozen}));
 }
 
+TEST_F(CounterBookTest, WhatTheDriverCouldNotDecodeIsNoCountAndNoReset) {
+  constexpr std::uint64_t kNone = ~0ULL;
+  devices_ = Devices("ionic");
+  const auto take = [this](Duration after, std::uint64_t unicast, std::uint64_t other) {
+    Take({Of(Source::kHwCounters, after,
+             {{"tx_rdma_mcast_bytes", 1}, {"tx_rdma_ucast_bytes", unicast}, {"unheard", other}})},
+         after);
+  };
+  take(0s, 100, 5);
+  EXPECT_THAT(Signals(At(0s)), ElementsAre("rdma_tx_bytes=101 of hw_counters"));
+  take(1s, kNone, kNone);
+  EXPECT_THAT(Signals(At(1s)), IsEmpty()) << "half a sum is none";
+  EXPECT_THAT(
+      counted_->qualities,
+      ElementsAre(
+          QualityNote{"d", 1, "", Source::kHwCounters, "tx_rdma_ucast_bytes", Quality::kUnreadable},
+          QualityNote{"d", 1, "", Source::kHwCounters, "unheard", Quality::kUnreadable}));
+  for (const RawPlan& plan : *counted_->raw.front().plan) EXPECT_EQ(plan.absent, kNone);
+  take(2s, 110, 6);
+  EXPECT_THAT(Signals(At(2s)), ElementsAre("rdma_tx_bytes=111 of hw_counters"));
+  EXPECT_THAT(counted_->qualities, IsEmpty());
+}
+
 TEST_F(CounterBookTest, AQuarantinedDeviceSaysSo) {
   book_.SetQuarantined({"d"});
   EXPECT_THAT(At(0s).qualities,

@@ -26,7 +26,9 @@ bool IsWrap(const ValuePlan& plan, std::uint64_t before, std::uint64_t now) {
 
 void CounterTrust::Take(const ValuePlan& plan, std::uint64_t raw, TimePoint read) {
   bits_ = plan.bits;
-  saturated_ = StandsAtLimit(plan, raw);
+  absent_ = collectors::IsAbsent(plan, raw);
+  saturated_ = !absent_ && StandsAtLimit(plan, raw);
+  if (absent_) return;  // the next value goes on from the one before
   const std::optional<std::uint64_t> before = std::exchange(last_, raw);
   if (plan.kind == ValueKind::kGauge || !before || raw >= *before) return;
   if (IsWrap(plan, *before, raw)) {
@@ -40,6 +42,7 @@ void CounterTrust::Take(const ValuePlan& plan, std::uint64_t raw, TimePoint read
 }
 
 std::optional<std::uint64_t> CounterTrust::Continuous() const {
+  if (absent_) return std::nullopt;
   if (!last_ || turns_ == 0) return last_;
   std::uint64_t value = 0;
   if (__builtin_mul_overflow(turns_, std::uint64_t{1} << bits_, &value) ||

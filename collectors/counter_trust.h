@@ -19,7 +19,7 @@ enum class Quality : std::uint8_t {
   kWrapped,      // went around its limit within the last kEventShown
   kReset,        // began anew within the last kEventShown
   kFrozen,       // cannot move, for a reason that the catalogue knows
-  kUnreadable,   // the driver refused the last read
+  kUnreadable,   // the driver refused the last read, or said by it that it has no value
   kQuarantined,  // its device is left alone for a while
 };
 std::string_view Name(Quality quality);  // "saturated", …
@@ -39,11 +39,12 @@ class CounterTrust {
   void Take(const ValuePlan& plan, std::uint64_t raw, TimePoint read);
 
   // The count since the last reset with its turns around the limit. nullopt: it does not fit 64
-  // bits, or there was no value yet.
+  // bits, there was no value yet, or the driver says that it has none now.
   std::optional<std::uint64_t> Continuous() const;
   std::uint32_t Restarts() const { return restarts_; }
 
   bool IsSaturated() const { return saturated_; }
+  bool IsAbsent() const { return absent_; }
   bool HasWrapped(TimePoint now) const { return wrapped_ && now - *wrapped_ < kEventShown; }
   bool HasReset(TimePoint now) const { return reset_ && now - *reset_ < kEventShown; }
 
@@ -53,6 +54,7 @@ class CounterTrust {
   unsigned bits_ = 64;
   std::uint32_t restarts_ = 0;
   bool saturated_ = false;
+  bool absent_ = false;
   std::optional<TimePoint> wrapped_;
   std::optional<TimePoint> reset_;
 };

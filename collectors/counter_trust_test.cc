@@ -43,6 +43,20 @@ TEST(CounterTrustTest, ANarrowCounterThatWrapsGoesOn) {
   EXPECT_FALSE(trust.HasReset(kStart + 3s));
 }
 
+TEST(CounterTrustTest, AValueThatIsNoneChangesNothing) {
+  const ValuePlan plan{.absent = ~0ULL};
+  const CounterTrust away = After(plan, {7, ~0ULL});
+  EXPECT_TRUE(away.IsAbsent());
+  EXPECT_FALSE(away.IsSaturated());
+  EXPECT_EQ(away.Continuous(), std::nullopt);
+  const CounterTrust back = After(plan, {7, ~0ULL, 9});
+  EXPECT_FALSE(back.IsAbsent());
+  EXPECT_EQ(back.Continuous(), 9U);
+  EXPECT_EQ(back.Restarts(), 0U);
+  EXPECT_EQ(After(plan, {7, ~0ULL, 3}).Restarts(), 1U) << "it began anew meanwhile";
+  EXPECT_EQ(After({}, {~0ULL}).Continuous(), ~0ULL) << "of other drivers it is a count";
+}
+
 TEST(CounterTrustTest, ALessValueIsAWrapOnlyWithinAQuarterOfTheRange) {
   const ValuePlan plan = Narrow(8, Limit::kWraps);
   EXPECT_TRUE(IsWrap(plan, 193, 0));

@@ -56,6 +56,7 @@ ValuePlan PlanValue(const Value& value, const std::optional<NameMeaning>& meanin
   plan.frozen = !row.frozen.empty();
   plan.bits = row.bits;
   plan.limit = row.limit;
+  plan.absent = row.absent;
   return plan;
 }
 
@@ -149,6 +150,8 @@ ReadingPlan MakePlan(const Catalogue& catalogue, const Reading& reading, std::st
   return plan;
 }
 
+bool IsAbsent(const ValuePlan& plan, std::uint64_t value) { return plan.absent == value; }
+
 bool StandsAtLimit(const ValuePlan& plan, std::uint64_t value) {
   if (plan.kind == ValueKind::kGauge || plan.limit == Limit::kWraps) return false;
   return value == ~std::uint64_t{0} >> (64 - plan.bits);
@@ -162,11 +165,14 @@ std::optional<std::bitset<8>> PfcPriorities(const ReadingPlan& plan, const Readi
   return counts || plan.pfc->on.any() ? std::optional(plan.pfc->on) : std::nullopt;
 }
 
-std::optional<std::uint64_t> Evaluate(const SignalPlan& plan, const Reading& reading) {
+std::optional<std::uint64_t> Evaluate(const SignalPlan& signal, const ReadingPlan& plan,
+                                      const Reading& reading) {
   std::uint64_t sum = 0;
-  for (const SignalPlan::Term& term : plan.terms) {
+  for (const SignalPlan::Term& term : signal.terms) {
+    const std::uint64_t value = reading.values[term.index].value;
     std::uint64_t scaled = 0;
-    if (__builtin_mul_overflow(reading.values[term.index].value, term.scale, &scaled) ||
+    if (IsAbsent(plan.values[term.index], value) ||
+        __builtin_mul_overflow(value, term.scale, &scaled) ||
         __builtin_add_overflow(sum, scaled, &sum))
       return std::nullopt;
   }

@@ -21,6 +21,7 @@ struct ValuePlan {
   bool frozen = false;  // cannot move, for a reason that the catalogue knows
   unsigned bits = 64;
   Limit limit = Limit::kUnknown;
+  std::optional<std::uint64_t> absent{};  // by which the driver says that it has no value
 
   bool operator==(const ValuePlan&) const = default;
 };
@@ -68,6 +69,9 @@ struct ReadingPlan {
 ReadingPlan MakePlan(const Catalogue& catalogue, const Reading& reading, std::string_view driver,
                      LinkLayer link_layer);
 
+// Whether the driver says by the value that it has none.
+bool IsAbsent(const ValuePlan& plan, std::uint64_t value);
+
 // Whether a counter that stays at its limit stands there. One that wraps passes through it.
 bool StandsAtLimit(const ValuePlan& plan, std::uint64_t value);
 
@@ -75,8 +79,9 @@ bool StandsAtLimit(const ValuePlan& plan, std::uint64_t value);
 // but counts nothing for them and knows nothing of PFC.
 std::optional<std::bitset<8>> PfcPriorities(const ReadingPlan& plan, const Reading& reading);
 
-// The plan's signal in this reading's values; nullopt: it does not fit 64 bits in the signal's
-// unit.
-std::optional<std::uint64_t> Evaluate(const SignalPlan& plan, const Reading& reading);
+// A signal of the plan in the reading's values; nullopt: one of them is absent, or it does not fit
+// 64 bits in the signal's unit.
+std::optional<std::uint64_t> Evaluate(const SignalPlan& signal, const ReadingPlan& plan,
+                                      const Reading& reading);
 
 }  // namespace rdmapulse::collectors

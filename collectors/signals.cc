@@ -30,7 +30,7 @@ bool IsSaturated(const SignalPlan& signal, const ReadingPlan& plan, const Readin
 
 void AddOffers(const Reading& reading, const ReadingPlan& plan, std::vector<SignalOffer>& offers) {
   for (const SignalPlan& signal : plan.signals) {
-    if (const auto value = Evaluate(signal, reading)) {
+    if (const auto value = Evaluate(signal, plan, reading)) {
       offers.push_back({.key = &signal.key,
                         .reading = &reading,
                         .value = *value,

@@ -40,6 +40,13 @@ SignalValue HwSignal(std::string_view name, std::uint64_t value) {
   return Signal(name, value, false, Source::kHwCounters);
 }
 
+TEST(SignalsTest, WhatTheDriverCouldNotDecodeIsNoSignal) {
+  EXPECT_THAT(
+      Signals(Of(Source::kHwCounters, {{"rx_rdma_cnp_pkts", 3}, {"rx_rdma_ecn_pkts", ~0ULL}}),
+              "ionic"),
+      ElementsAre(HwSignal("cnp_received", 3)));
+}
+
 TEST(SignalsTest, RxeCountersThatMeanSomething) {
   const Reading reading = Of(Source::kHwCounters, {{"ack_deferred", 1},
                                                    {"completer_retry_err", 2},

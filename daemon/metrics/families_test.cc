@@ -3,8 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <memory>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "daemon/metrics/example_snapshot.h"
@@ -51,6 +53,21 @@ TEST(FamiliesTest, AHostWithoutRdmaIsAStateAndNotAnError) {
             "excluded; 0 is a host without RDMA.\n"
             "# TYPE rdmapulse_rdma_devices gauge\n"
             "rdmapulse_rdma_devices 0\n");
+}
+
+TEST(FamiliesTest, AValueThatIsNoneIsNoRawSeries) {
+  collectors::Collection collection;
+  collection.readings = {{.source = collectors::Source::kHwCounters,
+                          .device = "d",
+                          .port = 1,
+                          .values = {{"rx_rdma_cnp_pkts", ~0ULL}, {"rx_rdma_ecn_pkts", 5}}}};
+  Snapshot snapshot;
+  snapshot.devices.resize(1);
+  snapshot.devices[0].name = "d";
+  snapshot.devices[0].driver = "ionic";
+  snapshot.collections = {std::make_shared<const collectors::Collection>(std::move(collection))};
+  EXPECT_EQ(Samples(RenderText(snapshot), "rdmapulse_raw_counter_total"),
+            (Lines{R"({device="d",port="1",source="hw_counters",name="rx_rdma_ecn_pkts"} 5)"}));
 }
 
 TEST(FamiliesTest, ADeviceThatIsBeingRemovedIsNotCounted) {

@@ -34,7 +34,7 @@ void AddRaw(FamilySet& families, const collectors::RawReading& raw) {
   Put(source, "source", collectors::Name(reading.source));
   for (std::size_t i = 0; i < reading.values.size(); ++i) {
     const collectors::RawPlan& plan = (*raw.plan)[i];
-    if (!plan.exported) continue;
+    if (!plan.exported || plan.absent == reading.values[i].value) continue;
     Labels labels;
     labels.reserve(source.size() + 1);
     labels = source;
