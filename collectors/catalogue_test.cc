@@ -91,10 +91,21 @@ TEST(CatalogueTest, ValuesThatCannotMoveSayNothing) {
   EXPECT_EQ(Said(built_in, "indications[3]", {"bnxt", Source::kDcb}), "pfc_rx_pause_frames");
   EXPECT_EQ(Said(built_in, "indications[8]", {"bnxt", Source::kDcb}), "nothing");
   EXPECT_EQ(Said(built_in, "symbol_error", {"ocrdma", Source::kCounters}), "frozen");
-  EXPECT_EQ(Said(built_in, "symbol_error", {"mlx4", Source::kCounters, LinkLayer::kEthernet}),
-            "frozen");
-  EXPECT_EQ(Said(built_in, "symbol_error", {"mlx4", Source::kCounters, LinkLayer::kInfiniband}),
-            "symbol_errors");
+  for (const char* driver : {"mlx4", "mlx5"}) {
+    for (const char* name :
+         {"symbol_error", "link_error_recovery", "link_downed", "port_rcv_errors",
+          "port_rcv_remote_physical_errors", "port_rcv_switch_relay_errors", "port_xmit_discards",
+          "port_xmit_constraint_errors", "port_rcv_constraint_errors",
+          "local_link_integrity_errors", "excessive_buffer_overrun_errors", "VL15_dropped",
+          "port_xmit_wait"}) {
+      EXPECT_EQ(Said(built_in, name, {driver, Source::kCounters, LinkLayer::kEthernet}), "frozen")
+          << driver << ' ' << name;
+      EXPECT_NE(Said(built_in, name, {driver, Source::kCounters, LinkLayer::kInfiniband}), "frozen")
+          << driver << ' ' << name;
+    }
+    EXPECT_EQ(Said(built_in, "port_xmit_data", {driver, Source::kCounters, LinkLayer::kEthernet}),
+              "rdma_tx_bytes");
+  }
 }
 
 TEST(CatalogueTest, AnOperatorsFileHoldsBeforeWhatIsBuiltIn) {

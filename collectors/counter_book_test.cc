@@ -162,6 +162,7 @@ TEST_F(CounterBookTest, AQuarantinedDeviceSaysSo) {
 }
 
 TEST_F(CounterBookTest, AnotherPassMayBringABetterSourceButAWorseOneWaits) {
+  devices_ = Devices("mlx5", LinkLayer::kInfiniband);
   const auto counters = [](Duration after) {
     return Of(Source::kCounters, after, {{"link_downed", 3}});
   };
@@ -208,6 +209,7 @@ TEST_F(CounterBookTest, ADriverThatIsRecoveringSaysNothingForAWhile) {
 }
 
 TEST_F(CounterBookTest, WhatThePassDoesNotBringIsNotKnownButItsHistoryIs) {
+  devices_ = Devices("mlx5", LinkLayer::kInfiniband);
   Take({Of(Source::kHwCounters, 0s, {{"local_ack_timeout_err", 4294967290}}),
         Of(Source::kCounters, 0s, {{"link_downed", 1}})},
        0s);
