@@ -105,6 +105,18 @@ TEST(SignalsTest, NarrowCounterSaturatesAtItsOwnLimit) {
               ElementsAre(Signal("port_xmit_wait", 0xffffffff, true)));
 }
 
+TEST(SignalsTest, QedrsLinkChangesAreNoLinkDowns) {
+  Collection collection;
+  collection.readings = {Of(Source::kEthtool, {{"link_change_count", 7}, {"rx_crc_errors", 1}}),
+                         Of(Source::kNetdev, {{"carrier_down_count", 3}})};
+  EXPECT_THAT(Signals(collection, "qedr"),
+              ElementsAre(SubjectSignals{"d",
+                                         1,
+                                         "",
+                                         {Signal("fcs_errors", 1, false, Source::kEthtool),
+                                          Signal("link_down_events", 3, false, Source::kNetdev)}}));
+}
+
 TEST(SignalsTest, TwoNamesOfOneSignalAddUp) {
   EXPECT_THAT(Signals(Of(Source::kCounters,
                          {{"port_rcv_constraint_errors", 255}, {"port_xmit_constraint_errors", 2}}),
