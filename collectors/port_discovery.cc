@@ -36,8 +36,8 @@ std::vector<std::uint32_t> GidIndexes(const std::vector<std::string>& names) {
 Protocol ProtocolOf(const DeviceFiles& device, const std::string& port_path,
                     std::string_view driver, LinkLayer link_layer, bool rnic) {
   if (link_layer == LinkLayer::kInfiniband) return Protocol::kInfiniband;
+  if (rnic || IsIwarpOnly(driver)) return Protocol::kIwarp;  // whether or not the layer is told
   if (link_layer != LinkLayer::kEthernet) return Protocol::kUnknown;
-  if (rnic || IsIwarpOnly(driver)) return Protocol::kIwarp;
   if (driver == "rxe") return Protocol::kRoceV2;  // it knows no other, whatever its table holds
   Protocol protocol = Protocol::kUnknown;
   const std::string types = port_path + "/gid_attrs/types";

@@ -34,6 +34,18 @@ TEST(PortDiscoveryTest, PortsAreInOrderOfTheirNumbers) {
               ElementsAre(DeviceInfo{.name = "a", .ports = {{.port = 2}, {.port = 10}}}));
 }
 
+TEST(PortDiscoveryTest, ADriverThatSpeaksOnlyIwarpNeedsNoLinkLayer) {
+  const Found found =
+      DiscoverIn(fakes::Tree("class/infiniband/cxgb4_0/ports/1/gid_attrs/types/0 = IB/RoCE v1\n"
+                             "class/infiniband/n/node_type = 4: RNIC\n"
+                             "class/infiniband/n/ports/1/lid = 0x1\n"
+                             "class/infiniband/other/ports/1/gid_attrs/types/0 = IB/RoCE v1\n"));
+  ASSERT_EQ(found.devices.size(), 3U);
+  EXPECT_EQ(found.devices[0].ports.at(0).protocol, Protocol::kIwarp);
+  EXPECT_EQ(found.devices[1].ports.at(0).protocol, Protocol::kIwarp);
+  EXPECT_EQ(found.devices[2].ports.at(0).protocol, Protocol::kUnknown);
+}
+
 TEST(PortDiscoveryTest, NicsOwnNetdevIsPreferredToItsVlans) {
   EXPECT_EQ(NetdevIn("class/infiniband/a/device/net/eth0/dev_port = 0\n"
                      "class/infiniband/a/ports/1/link_layer = Ethernet\n"
