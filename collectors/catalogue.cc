@@ -37,6 +37,7 @@ bool Applies(const CatalogueRow& row, const NameOwner& owner) {
   if (std::find(row.sources.begin(), row.sources.end(), owner.source) == row.sources.end())
     return false;
   if (row.link && *row.link != owner.link_layer) return false;
+  if (row.of_virtual_functions && !owner.virtual_function) return false;
   return row.drivers.empty() ||
          std::find(row.drivers.begin(), row.drivers.end(), owner.driver) != row.drivers.end();
 }
@@ -105,7 +106,8 @@ bool Catalogue::Prefers(const CatalogueRow& a, const CatalogueRow& b) const {
 
 std::optional<NameMeaning> Catalogue::Find(std::string_view name, const NameOwner& owner) const {
   const auto rank = [this, &owner](const CatalogueRow& row) {
-    return std::pair(AuthorityOf(row, owner.source), row.name.IsExact());
+    const bool conditional = row.link || row.of_virtual_functions;
+    return std::tuple(AuthorityOf(row, owner.source), conditional, row.name.IsExact());
   };
   std::optional<NameMeaning> best;
   const auto consider = [&best, &rank, &owner](const CatalogueRow& row,

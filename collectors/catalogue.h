@@ -42,9 +42,10 @@ enum class Limit : std::uint8_t {
 // One line of the catalogue, for one name of it.
 struct CatalogueRow {
   NamePattern name;
-  std::vector<std::string> drivers;  // empty: any
-  std::vector<Source> sources;       // where it was written first, then those that share the names
-  std::optional<LinkLayer> link;     // only on ports of this kind
+  std::vector<std::string> drivers;   // empty: any
+  std::vector<Source> sources;        // where it was written first, then those that share the names
+  std::optional<LinkLayer> link;      // only on ports of this kind
+  bool of_virtual_functions = false;  // only of those
 
   const SignalInfo* signal = nullptr;  // nullptr: raw only
   std::string part;                    // tells values of one signal apart that must not be added up
@@ -67,6 +68,7 @@ struct NameOwner {
   std::string_view driver;  // empty: not known
   Source source = Source::kCounters;
   LinkLayer link_layer = LinkLayer::kUnknown;
+  bool virtual_function = false;
 };
 
 struct NameMeaning {
@@ -99,7 +101,8 @@ class Catalogue {
   const std::vector<CatalogueRow>& Rows() const { return rows_; }
 
  private:
-  // An operator's file, says the driver, says the source: larger is believed.
+  // An operator's file, says the driver, says the source: larger is believed. Then what holds under
+  // a condition, and names that are written out.
   using Authority = std::tuple<std::uint32_t, bool, bool>;
 
   static Catalogue ReadBuiltIn();

@@ -112,6 +112,13 @@ void ReadLink(const Entry& value, std::optional<LinkLayer>& link) {
   if (!word.empty()) link = word == "ethernet" ? LinkLayer::kEthernet : LinkLayer::kInfiniband;
 }
 
+void ReadFunction(const Entry& value, bool& is_virtual) {
+  constexpr std::array<std::string_view, 1> kWords = {"virtual"};
+  std::string word;
+  ReadChoice(value, kWords, word);
+  is_virtual = !word.empty();
+}
+
 void ReadMissing(const Entry& value, bool& is_pfc_off) {
   constexpr std::array<std::string_view, 1> kWords = {"pfc_off"};
   std::string word;
@@ -160,7 +167,7 @@ struct LineKey {
   void (*read)(const Entry& value, Line& line);
 };
 
-constexpr std::array<LineKey, 12> kLineKeys = {{
+constexpr std::array<LineKey, 13> kLineKeys = {{
     {"signal", [](const Entry& v, Line& l) { l.common.signal = ReadSignal(v); }},
     {"name", [](const Entry& v, Line& l) { ReadNames(v, l.names); }},
     {"sum",
@@ -174,6 +181,7 @@ constexpr std::array<LineKey, 12> kLineKeys = {{
     {"at_limit", [](const Entry& v, Line& l) { ReadLimit(v, l.common.limit); }},
     {"kind", [](const Entry& v, Line& l) { ReadGauge(v, l.common.gauge); }},
     {"link", [](const Entry& v, Line& l) { ReadLink(v, l.common.link); }},
+    {"function", [](const Entry& v, Line& l) { ReadFunction(v, l.common.of_virtual_functions); }},
     {"per_queue", [](const Entry& v, Line& l) { Read(v, l.common.per_queue); }},
     {"frozen", [](const Entry& v, Line& l) { Read(v, l.common.frozen); }},
     {"missing", [](const Entry& v, Line& l) { ReadMissing(v, l.common.missing_is_pfc_off); }},

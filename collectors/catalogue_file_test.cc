@@ -35,7 +35,8 @@ TEST(CatalogueFileTest, OneRowForEachName) {
       "  - {signal: cnp_sent, name: [old_cnps, cnps], bits: 32, at_limit: wraps}\n"
       "  - {signal: rdma_tx_bytes, sum: [lsd, {name: msd, scale: 4294967296}], scale: 8}\n"
       "ethtool:\n"
-      "  - {name: \"q{n}_{any}\", per_queue: true, kind: gauge, link: ethernet}\n");
+      "  - {name: \"q{n}_{any}\", per_queue: true, kind: gauge, link: ethernet, function: "
+      "virtual}\n");
   ASSERT_THAT(file.problems, IsEmpty());
   ASSERT_EQ(file.rows.size(), 5U);
 
@@ -60,6 +61,8 @@ TEST(CatalogueFileTest, OneRowForEachName) {
   EXPECT_TRUE(file.rows[4].per_queue);
   EXPECT_EQ(file.rows[4].gauge, true);
   EXPECT_EQ(file.rows[4].link, LinkLayer::kEthernet);
+  EXPECT_TRUE(file.rows[4].of_virtual_functions);
+  EXPECT_FALSE(file.rows[0].of_virtual_functions);
   EXPECT_THAT(file.rows[4].sources, ElementsAre(Source::kEthtool));
 }
 

@@ -39,12 +39,14 @@ TEST(BuiltInCatalogueTest, EveryFileIsThereAndReadable) {
 }
 
 TEST(BuiltInCatalogueTest, NoNameHasTwoMeaningsOfOneAuthority) {
-  std::set<std::tuple<std::string, Source, std::string, std::optional<LinkLayer>>> seen;
+  std::set<std::tuple<std::string, Source, std::string, std::optional<LinkLayer>, bool>> seen;
   for (const CatalogueRow& row : Catalogue::BuiltIn().Rows()) {
     std::vector<std::string> drivers = row.drivers;
     if (drivers.empty()) drivers.emplace_back("any");
     for (const std::string& driver : drivers) {
-      EXPECT_TRUE(seen.emplace(driver, row.sources.front(), row.name.Text(), row.link).second)
+      EXPECT_TRUE(seen.emplace(driver, row.sources.front(), row.name.Text(), row.link,
+                               row.of_virtual_functions)
+                      .second)
           << driver << ' ' << Name(row.sources.front()) << ' ' << row.name.Text();
     }
   }
@@ -106,6 +108,28 @@ TEST(CatalogueTest, ValuesThatCannotMoveSayNothing) {
     EXPECT_EQ(Said(built_in, "port_xmit_data", {driver, Source::kCounters, LinkLayer::kEthernet}),
               "rdma_tx_bytes");
   }
+}
+
+TEST(CatalogueTest, AVirtualFunctionIsToldNothingOfThePhysicalPort) {
+  const Catalogue& built_in = Catalogue::BuiltIn();
+  const auto said = [&built_in](const char* name, Source source, bool is_virtual) {
+    return Said(built_in, name, {"mlx5", source, LinkLayer::kEthernet, is_virtual});
+  };
+  for (const char* name :
+       {"rx_discards_phy", "rx_64_bytes_phy", "rx_err_lane_2_phy", "rx_prio3_bytes",
+        "rx_prio3_pause", "tx_prio0_pause_duration", "rx_global_pause", "tx_global_pause_duration",
+        "tx_pause_storm_error_events"}) {
+    EXPECT_EQ(said(name, Source::kEthtool, true), "frozen") << name;
+    EXPECT_NE(said(name, Source::kEthtool, false), "frozen") << name;
+  }
+  for (const char* name : {"rx-frames", "eth-mac/FrameCheckSequenceErrors", "corr-bits[1]"}) {
+    EXPECT_EQ(said(name, Source::kEthtoolNl, true), "frozen") << name;
+    EXPECT_NE(said(name, Source::kEthtoolNl, false), "frozen") << name;
+  }
+  // Its own.
+  EXPECT_EQ(said("rx_out_of_buffer", Source::kEthtool, true), "eth_rx_out_of_buffer");
+  EXPECT_EQ(said("rx_vport_rdma_unicast_bytes", Source::kEthtool, true), "rdma_rx_bytes");
+  EXPECT_EQ(said("out_of_sequence", Source::kHwCounters, true), "out_of_sequence");
 }
 
 TEST(CatalogueTest, AnOperatorsFileHoldsBeforeWhatIsBuiltIn) {

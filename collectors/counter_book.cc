@@ -19,6 +19,11 @@ const DeviceInfo* FindDevice(const std::vector<DeviceInfo>& devices, const std::
   return found == devices.end() ? nullptr : &*found;
 }
 
+PlanOwner OwnerOf(const DeviceInfo* device, std::optional<std::uint32_t> port) {
+  if (device == nullptr) return {};
+  return {device->driver, LinkLayerOf(device, port), !device->physical_function.empty()};
+}
+
 bool SameNames(const std::vector<CounterName>& names, const Reading& reading) {
   return std::equal(names.begin(), names.end(), reading.values.begin(), reading.values.end(),
                     [](const CounterName& name, const Value& value) { return name == value.name; });
@@ -142,19 +147,16 @@ void CounterBook::TakeReading(const std::string& pass,
   tracked.pass = pass;
   tracked.absent = false;
   const DeviceInfo* device = FindDevice(devices, reading.device);
-  const std::string_view driver = device == nullptr ? std::string_view() : device->driver;
-  const LinkLayer link_layer = LinkLayerOf(device, reading.port);
-  const bool same_owner = tracked.driver == driver && tracked.link_layer == link_layer;
-  if (is_new || !same_owner || !SameNames(tracked.names, reading)) {
-    tracked.driver = driver;
-    tracked.link_layer = link_layer;
+  PlanOwner owner = OwnerOf(device, reading.port);
+  if (is_new || tracked.owner != owner || !SameNames(tracked.names, reading)) {
+    tracked.owner = std::move(owner);
     MakePlanFor(tracked, reading);
   }
   tracked.withheld = !tracked.trust.Take(reading, *tracked.plan);
 }
 
 void CounterBook::MakePlanFor(Tracked& tracked, const Reading& reading) {
-  ReadingPlan plan = MakePlan(*catalogue_, reading, tracked.driver, tracked.link_layer);
+  ReadingPlan plan = MakePlan(*catalogue_, reading, tracked.owner);
   if (tracked.plan) {
     DropHalfRead(tracked.names, *tracked.plan, reading, plan);
     CountRenamed(tracked.names, *tracked.plan, reading, plan, tracked.renamed);

@@ -64,8 +64,7 @@ class CounterBook {
   struct Tracked {
     std::shared_ptr<const Collection> collection;
     std::size_t index = 0;
-    std::string driver;
-    LinkLayer link_layer = LinkLayer::kUnknown;
+    PlanOwner owner;
     std::vector<CounterName> names;  // that the plan is for
     std::optional<ReadingPlan> plan;
     ReadingTrust trust;

@@ -153,6 +153,29 @@ TEST_F(CounterBookTest, WhatTheDriverCouldNotDecodeIsNoCountAndNoReset) {
   EXPECT_THAT(counted_->qualities, IsEmpty());
 }
 
+TEST_F(CounterBookTest, AVirtualFunctionsZerosOfThePhysicalPortAreNotMeasured) {
+  const auto take = [this](Duration after) {
+    Reading reading = Of(Source::kEthtool, after,
+                         {{"rx_discards_phy", 0},
+                          {"rx_out_of_buffer", 4},
+                          {"rx_prio3_bytes", 0},
+                          {"rx_prio3_pause", 0}});
+    reading.netdev = "eth0";
+    Take({reading}, after);
+  };
+  take(0s);
+  EXPECT_EQ(At(0s).signals.front().values.size(), 4U);
+  devices_.front().physical_function = "0000:3b:00.0";
+  take(1s);
+  EXPECT_THAT(Signals(At(1s)), ElementsAre("eth_rx_out_of_buffer=4 of ethtool"));
+  EXPECT_THAT(counted_->pfc, IsEmpty());
+  const auto frozen = [](const char* name) {
+    return QualityNote{"d", 1, "eth0", Source::kEthtool, name, Quality::kFrozen};
+  };
+  EXPECT_THAT(counted_->qualities, ElementsAre(frozen("rx_discards_phy"), frozen("rx_prio3_bytes"),
+                                               frozen("rx_prio3_pause")));
+}
+
 TEST_F(CounterBookTest, AQuarantinedDeviceSaysSo) {
   book_.SetQuarantined({"d"});
   EXPECT_THAT(At(0s).qualities,

@@ -62,6 +62,9 @@ Result<void> NamePattern::AddPlaceholder(std::string_view word, std::string lite
   if (literal.empty() && !pieces_.empty()) {
     return Fail({"{", word, "} follows another placeholder directly"}, "put text between them");
   }
+  if (!pieces_.empty() && pieces_.back().kind == Kind::kAny) {
+    return Fail({"{", word, "} follows {any}"}, "{any} must be the last placeholder");
+  }
   const bool second = TellsApart(known->kind) &&
                       std::any_of(pieces_.begin(), pieces_.end(), [](const Piece& piece) {
                         return piece.kind && TellsApart(*piece.kind);
@@ -94,10 +97,6 @@ Result<NamePattern> NamePattern::Parse(std::string_view text) {
     if (!added) return tl::unexpected(added.error());
     literal.clear();
     text.remove_prefix(close + 1);
-    if (pattern.pieces_.back().kind == Kind::kAny && !text.empty()) {
-      return Fail({"something follows {any}"},
-                  "{any} stands for the rest of a name, so put it last");
-    }
   }
   pattern.pieces_.push_back({std::move(literal), std::nullopt});
   return pattern;
@@ -110,7 +109,10 @@ std::optional<NamePattern::Match> NamePattern::Matches(std::string_view name) co
     name.remove_prefix(piece.literal.size());
     if (!piece.kind) break;
     if (name.empty()) return std::nullopt;
-    if (*piece.kind == Kind::kAny) return match;
+    if (*piece.kind == Kind::kAny) {
+      const std::string& end = pieces_.back().literal;
+      return name.size() > end.size() && name.ends_with(end) ? std::optional(match) : std::nullopt;
+    }
     const auto number =
         TakeNumber(name, *piece.kind == Kind::kPriority ? kPriorityMax : kNumberMax);
     if (!number) return std::nullopt;

@@ -16,8 +16,8 @@ namespace rdmapulse::collectors {
 inline constexpr std::size_t kPatternMax = 128;
 
 // "rx_prio{prio}_pause": {prio} is a digit from 0 to 7. {tc}, {cos} and {lane} are numbers that
-// tell values apart; {n} is a number that does not. {any} is whatever is left, at least one
-// character, and stands last. At most one of the first four, no two next to each other.
+// tell values apart; {n} is a number that does not. {any} is at least one character, whatever they
+// are, and the last placeholder. At most one of the first four, no two next to each other.
 class NamePattern {
  public:
   enum class Kind : std::uint8_t { kPriority, kTrafficClass, kCos, kLane, kNumber, kAny };

@@ -55,6 +55,10 @@ TEST(NamePatternTest, AQueuesNumberTellsNothingApart) {
   EXPECT_EQ(Try("rx{n}_{any}", "rx0_packets"), Match{});
   EXPECT_EQ(Try("rx{n}_{any}", "rx_packets"), std::nullopt);
   EXPECT_EQ(Try("{any}", "x"), Match{});
+  EXPECT_EQ(Try("{any}_phy", "rx_discards_phy"), Match{});
+  EXPECT_EQ(Try("{any}_phy", "_phy"), std::nullopt);
+  EXPECT_EQ(Try("{any}_phy", "rx_phy_x"), std::nullopt);
+  EXPECT_EQ(Try("rx_prio{prio}_{any}_x", "rx_prio3_a_x"), (Match{NamePattern::Kind::kPriority, 3}));
 }
 
 TEST(NamePatternTest, WhatIsWrongIsSaid) {
@@ -68,8 +72,7 @@ TEST(NamePatternTest, WhatIsWrongIsSaid) {
             "{any} follows another placeholder directly; put text between them");
   EXPECT_EQ(ErrorOf("rx{n}0"),
             "a digit follows a placeholder directly; put other text between them");
-  EXPECT_EQ(ErrorOf("{any}x"),
-            "something follows {any}; {any} stands for the rest of a name, so put it last");
+  EXPECT_EQ(ErrorOf("{any}x{n}"), "{n} follows {any}; {any} must be the last placeholder");
   EXPECT_EQ(ErrorOf("rx{prio}_{tc}"),
             "{tc} is the second placeholder that tells values apart; use one");
 }

@@ -29,11 +29,11 @@ bool SaysSomething(const std::optional<NameMeaning>& meaning) {
 
 // The driver that most of the names are known of; the first of equals. Empty: none knows any.
 std::string_view GuessDriver(const Catalogue& catalogue, const Reading& reading,
-                             LinkLayer link_layer) {
+                             const PlanOwner& of) {
   std::string_view best;
   std::ptrdiff_t most = 0;
   for (const std::string_view driver : catalogue.Drivers()) {
-    const NameOwner owner{driver, reading.source, link_layer};
+    const NameOwner owner{driver, reading.source, of.link_layer, of.virtual_function};
     const auto known = std::count_if(
         reading.values.begin(), reading.values.end(),
         [&](const Value& value) { return SaysSomething(catalogue.Find(value.name, owner)); });
@@ -129,12 +129,11 @@ bool operator<(const SignalKey& a, const SignalKey& b) {
          std::tie(b.signal, b.priority, b.part_label, b.part);
 }
 
-ReadingPlan MakePlan(const Catalogue& catalogue, const Reading& reading, std::string_view driver,
-                     LinkLayer link_layer) {
-  std::string_view owner_driver = ToldDriver(reading, driver);
-  const bool told = !owner_driver.empty();
-  if (!told) owner_driver = GuessDriver(catalogue, reading, link_layer);
-  const NameOwner owner{owner_driver, reading.source, link_layer};
+ReadingPlan MakePlan(const Catalogue& catalogue, const Reading& reading, const PlanOwner& of) {
+  std::string_view driver = ToldDriver(reading, of.driver);
+  const bool told = !driver.empty();
+  if (!told) driver = GuessDriver(catalogue, reading, of);
+  const NameOwner owner{driver, reading.source, of.link_layer, of.virtual_function};
   Meanings meanings;
   meanings.reserve(reading.values.size());
   ReadingPlan plan;
@@ -145,7 +144,7 @@ ReadingPlan MakePlan(const Catalogue& catalogue, const Reading& reading, std::st
   }
   plan.signals = PlanSignals(catalogue, meanings);
   // A guess tells what the names that are there mean, and nothing of those that are not.
-  if (told && ListsPfcWhereItIsOn(catalogue, owner_driver, reading.source))
+  if (told && !of.virtual_function && ListsPfcWhereItIsOn(catalogue, driver, reading.source))
     plan.pfc = PlanPfc(meanings);
   return plan;
 }

@@ -63,11 +63,19 @@ struct ReadingPlan {
   std::optional<PfcPlan> pfc{};
 };
 
-// `driver`: of the device, in the short names of driver_names.h. Where the values are those of the
+// Whose values they are: `driver` of the device, in the short names of driver_names.h.
+struct PlanOwner {
+  std::string driver{};
+  LinkLayer link_layer = LinkLayer::kUnknown;
+  bool virtual_function = false;
+
+  bool operator==(const PlanOwner&) const = default;
+};
+
+// Where the values are those of the
 // interface below a software device, or the driver is not known, the names tell which driver's they
 // are.
-ReadingPlan MakePlan(const Catalogue& catalogue, const Reading& reading, std::string_view driver,
-                     LinkLayer link_layer);
+ReadingPlan MakePlan(const Catalogue& catalogue, const Reading& reading, const PlanOwner& owner);
 
 // Whether the driver says by the value that it has none.
 bool IsAbsent(const ValuePlan& plan, std::uint64_t value);

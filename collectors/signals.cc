@@ -55,7 +55,8 @@ unsigned SourceRank(const SignalInfo& signal, Source source) {
 
 std::vector<SignalValue> Signals(const Reading& reading, std::string_view driver,
                                  LinkLayer link_layer) {
-  const ReadingPlan plan = MakePlan(Catalogue::BuiltIn(), reading, driver, link_layer);
+  const ReadingPlan plan =
+      MakePlan(Catalogue::BuiltIn(), reading, {std::string(driver), link_layer});
   std::vector<SignalOffer> offers;
   AddOffers(reading, plan, offers);
   return SignalChooser().Choose(SubjectOf(reading), offers, reading.finished);
@@ -67,7 +68,7 @@ std::vector<SubjectSignals> Signals(const Collection& collection, std::string_vi
   plans.reserve(collection.readings.size());
   std::map<SubjectId, std::vector<SignalOffer>> offers;
   for (const Reading& reading : collection.readings) {
-    plans.push_back(MakePlan(Catalogue::BuiltIn(), reading, driver, link_layer));
+    plans.push_back(MakePlan(Catalogue::BuiltIn(), reading, {std::string(driver), link_layer}));
     AddOffers(reading, plans.back(), offers[SubjectOf(reading)]);
   }
   std::vector<SubjectSignals> subjects;
