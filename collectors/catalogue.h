@@ -56,7 +56,10 @@ struct CatalogueRow {
   std::optional<bool> gauge;            // nullopt: as the signal; without one a counter
   std::optional<std::uint64_t> absent;  // by which the driver says that it has no value
   bool per_queue = false;
-  std::string frozen;               // why the value cannot move; such a value has no signal
+  std::string frozen;  // why the value cannot move; such a value has no signal
+  // Where such a name is listed, a reading of nothing but zeros, which has never had anything else,
+  // was not measured.
+  bool all_zero_is_unmeasured = false;
   bool missing_is_pfc_off = false;  // the driver lists the name only for priorities with PFC
 
   std::uint32_t order = 0;  // in the text; the rows of a sum have the same

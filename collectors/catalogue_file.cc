@@ -119,6 +119,13 @@ void ReadFunction(const Entry& value, bool& is_virtual) {
   is_virtual = !word.empty();
 }
 
+void ReadAllZero(const Entry& value, bool& is_unmeasured) {
+  constexpr std::array<std::string_view, 1> kWords = {"not_measured"};
+  std::string word;
+  ReadChoice(value, kWords, word);
+  is_unmeasured = !word.empty();
+}
+
 void ReadMissing(const Entry& value, bool& is_pfc_off) {
   constexpr std::array<std::string_view, 1> kWords = {"pfc_off"};
   std::string word;
@@ -167,7 +174,7 @@ struct LineKey {
   void (*read)(const Entry& value, Line& line);
 };
 
-constexpr std::array<LineKey, 13> kLineKeys = {{
+constexpr std::array<LineKey, 14> kLineKeys = {{
     {"signal", [](const Entry& v, Line& l) { l.common.signal = ReadSignal(v); }},
     {"name", [](const Entry& v, Line& l) { ReadNames(v, l.names); }},
     {"sum",
@@ -184,6 +191,7 @@ constexpr std::array<LineKey, 13> kLineKeys = {{
     {"function", [](const Entry& v, Line& l) { ReadFunction(v, l.common.of_virtual_functions); }},
     {"per_queue", [](const Entry& v, Line& l) { Read(v, l.common.per_queue); }},
     {"frozen", [](const Entry& v, Line& l) { Read(v, l.common.frozen); }},
+    {"all_zero", [](const Entry& v, Line& l) { ReadAllZero(v, l.common.all_zero_is_unmeasured); }},
     {"missing", [](const Entry& v, Line& l) { ReadMissing(v, l.common.missing_is_pfc_off); }},
 }};
 

@@ -36,7 +36,7 @@ TEST(CatalogueFileTest, OneRowForEachName) {
       "  - {signal: rdma_tx_bytes, sum: [lsd, {name: msd, scale: 4294967296}], scale: 8}\n"
       "ethtool:\n"
       "  - {name: \"q{n}_{any}\", per_queue: true, kind: gauge, link: ethernet, function: "
-      "virtual}\n");
+      "virtual, all_zero: not_measured}\n");
   ASSERT_THAT(file.problems, IsEmpty());
   ASSERT_EQ(file.rows.size(), 5U);
 
@@ -63,6 +63,8 @@ TEST(CatalogueFileTest, OneRowForEachName) {
   EXPECT_EQ(file.rows[4].link, LinkLayer::kEthernet);
   EXPECT_TRUE(file.rows[4].of_virtual_functions);
   EXPECT_FALSE(file.rows[0].of_virtual_functions);
+  EXPECT_TRUE(file.rows[4].all_zero_is_unmeasured);
+  EXPECT_FALSE(file.rows[0].all_zero_is_unmeasured);
   EXPECT_THAT(file.rows[4].sources, ElementsAre(Source::kEthtool));
 }
 

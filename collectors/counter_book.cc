@@ -237,7 +237,7 @@ void CounterBook::PlanSeries() {
 void CounterBook::CountSignals(TimePoint now, CountedHost& host) {
   std::map<SubjectId, std::vector<SignalOffer>> offers;
   for (const auto& [key, tracked] : tracked_) {
-    if (tracked.withheld || tracked.absent) continue;
+    if (tracked.withheld || tracked.absent || tracked.IsUnmeasured()) continue;
     const Reading& reading = tracked.Last();
     std::vector<SignalOffer>& of_subject = offers[SubjectOf(reading)];
     for (const SignalPlan& signal : tracked.plan->signals) {
@@ -274,7 +274,7 @@ void CounterBook::CountQualities(TimePoint now, CountedHost& host) const {
       if (counter.IsSaturated()) note(name, Quality::kSaturated);
       if (counter.HasWrapped(now)) note(name, Quality::kWrapped);
       if (counter.HasReset(now)) note(name, Quality::kReset);
-      if (tracked.plan->values[i].frozen) note(name, Quality::kFrozen);
+      if (tracked.plan->values[i].frozen || tracked.IsUnmeasured()) note(name, Quality::kFrozen);
     }
   }
   for (const std::string& device : quarantined_)

@@ -76,6 +76,7 @@ class CounterBook {
     std::shared_ptr<const std::vector<RawPlan>> raw;
 
     const Reading& Last() const { return collection->readings[index]; }
+    bool IsUnmeasured() const { return plan->all_zero_is_unmeasured && !trust.HasCounted(); }
   };
 
   struct Pass {

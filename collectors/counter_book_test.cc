@@ -7,88 +7,15 @@
 #include <string>
 #include <utility>
 
-namespace rdmapulse::collectors {
+#include "collectors/counter_book_test_host.h"
 
-void PrintTo(const QualityNote& note, std::ostream* out) {
-  *out << note.device << ' ' << note.netdev << ' ' << (note.source ? Name(*note.source) : "") << ' '
-       << note.name << ' ' << Name(note.quality);
-}
+namespace rdmapulse::collectors {
 
 namespace {
 
 using namespace std::chrono_literals;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
-
-constexpr TimePoint kStart{1000s};
-
-std::shared_ptr<const Catalogue> BuiltIn() {
-  return std::make_shared<const Catalogue>(Catalogue::BuiltIn());
-}
-
-// A device d with one port of the driver.
-std::vector<DeviceInfo> Devices(const char* driver, LinkLayer link_layer = LinkLayer::kEthernet) {
-  DeviceInfo device;
-  device.name = "d";
-  device.driver = driver;
-  device.ports = {{.port = 1, .link_layer = link_layer}};
-  return {std::move(device)};
-}
-
-// What one pass over d brought.
-std::shared_ptr<const Collection> Pass(std::vector<Reading> readings, const char* device = "d") {
-  Collection pass;
-  pass.readings = std::move(readings);
-  pass.statuses = {{.collector = "c", .device = device}};
-  return std::make_shared<const Collection>(std::move(pass));
-}
-
-Reading Of(Source source, Duration after, std::vector<Value> values) {
-  return {.source = source,
-          .device = "d",
-          .port = 1,
-          .finished = kStart + after,
-          .values = std::move(values)};
-}
-
-// "signal=value of source, restarts", the values of all subjects.
-std::vector<std::string> Signals(const CountedHost& host) {
-  std::vector<std::string> texts;
-  for (const SubjectSignals& subject : host.signals) {
-    for (const SignalValue& value : subject.values) {
-      std::string text = std::string(value.signal) + "=" + std::to_string(value.value) + " of " +
-                         std::string(Name(value.source));
-      if (value.restarts > 0) text += ", restarts " + std::to_string(value.restarts);
-      texts.push_back(std::move(text));
-    }
-  }
-  return texts;
-}
-
-std::vector<std::string> Raw(const CountedHost& host) {
-  std::vector<std::string> texts;
-  for (const RawReading& raw : host.raw) {
-    for (std::size_t i = 0; i < raw.plan->size(); ++i) {
-      if ((*raw.plan)[i].exported) texts.push_back(raw.Values().values[i].name);
-    }
-  }
-  return texts;
-}
-
-class CounterBookTest : public ::testing::Test {
- protected:
-  void Take(std::vector<Reading> readings, Duration after) {
-    book_.Take(Pass(std::move(readings)), devices_, kStart + after);
-  }
-  const CountedHost& At(Duration after) {
-    counted_ = book_.At(kStart + after);
-    return *counted_;
-  }
-
-  CounterBook book_{BuiltIn()};
-  std::vector<DeviceInfo> devices_ = Devices("mlx5");
-  std::shared_ptr<const CountedHost> counted_;
-};
 
 TEST_F(CounterBookTest, ANarrowCounterThatWrapsGoesOnAndTheRawValueStaysTheKernels) {
   Take({Of(Source::kHwCounters, 0s, {{"local_ack_timeout_err", 4294967290}})}, 0s);
@@ -128,52 +55,6 @@ TEST_F(CounterBookTest, WhatIsKnownAgainstACounterIsSaidOnlyWhileItIsTrue) {
                   QualityNote{"d", 1, "", Source::kDcb, "requests[3]", Quality::kFrozen}));
   EXPECT_THAT(At(1s + kEventShown).qualities,
               ElementsAre(QualityNote{"d", 1, "", Source::kDcb, "requests[3]", Quality::kFrozen}));
-}
-
-TEST_F(CounterBookTest, WhatTheDriverCouldNotDecodeIsNoCountAndNoReset) {
-  constexpr std::uint64_t kNone = ~0ULL;
-  devices_ = Devices("ionic");
-  const auto take = [this](Duration after, std::uint64_t unicast, std::uint64_t other) {
-    Take({Of(Source::kHwCounters, after,
-             {{"tx_rdma_mcast_bytes", 1}, {"tx_rdma_ucast_bytes", unicast}, {"unheard", other}})},
-         after);
-  };
-  take(0s, 100, 5);
-  EXPECT_THAT(Signals(At(0s)), ElementsAre("rdma_tx_bytes=101 of hw_counters"));
-  take(1s, kNone, kNone);
-  EXPECT_THAT(Signals(At(1s)), IsEmpty()) << "half a sum is none";
-  EXPECT_THAT(
-      counted_->qualities,
-      ElementsAre(
-          QualityNote{"d", 1, "", Source::kHwCounters, "tx_rdma_ucast_bytes", Quality::kUnreadable},
-          QualityNote{"d", 1, "", Source::kHwCounters, "unheard", Quality::kUnreadable}));
-  for (const RawPlan& plan : *counted_->raw.front().plan) EXPECT_EQ(plan.absent, kNone);
-  take(2s, 110, 6);
-  EXPECT_THAT(Signals(At(2s)), ElementsAre("rdma_tx_bytes=111 of hw_counters"));
-  EXPECT_THAT(counted_->qualities, IsEmpty());
-}
-
-TEST_F(CounterBookTest, AVirtualFunctionsZerosOfThePhysicalPortAreNotMeasured) {
-  const auto take = [this](Duration after) {
-    Reading reading = Of(Source::kEthtool, after,
-                         {{"rx_discards_phy", 0},
-                          {"rx_out_of_buffer", 4},
-                          {"rx_prio3_bytes", 0},
-                          {"rx_prio3_pause", 0}});
-    reading.netdev = "eth0";
-    Take({reading}, after);
-  };
-  take(0s);
-  EXPECT_EQ(At(0s).signals.front().values.size(), 4U);
-  devices_.front().physical_function = "0000:3b:00.0";
-  take(1s);
-  EXPECT_THAT(Signals(At(1s)), ElementsAre("eth_rx_out_of_buffer=4 of ethtool"));
-  EXPECT_THAT(counted_->pfc, IsEmpty());
-  const auto frozen = [](const char* name) {
-    return QualityNote{"d", 1, "eth0", Source::kEthtool, name, Quality::kFrozen};
-  };
-  EXPECT_THAT(counted_->qualities, ElementsAre(frozen("rx_discards_phy"), frozen("rx_prio3_bytes"),
-                                               frozen("rx_prio3_pause")));
 }
 
 TEST_F(CounterBookTest, AQuarantinedDeviceSaysSo) {

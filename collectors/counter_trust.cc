@@ -86,6 +86,7 @@ bool ReadingTrust::Take(const Reading& reading, const ReadingPlan& plan) {
   }
   all_zero_since_.reset();
   had_counts_ = has_counts;
+  has_counted_ |= has_counts;
   if (!Fits(reading)) Rename(reading);
   for (std::size_t i = 0; i < reading.values.size(); ++i) {
     trust_[i].Take(plan.values[i], reading.values[i].value, reading.finished);

@@ -70,6 +70,9 @@ class ReadingTrust {
   // nothing. `plan` is the reading's. With another plan than before, names keep their history.
   bool Take(const Reading& reading, const ReadingPlan& plan);
 
+  // Whether a counter of it has ever been other than 0.
+  bool HasCounted() const { return has_counted_; }
+
   const CounterTrust& Of(std::size_t value) const { return trust_[value]; }
 
   // The names of the reading that the history is of.
@@ -82,7 +85,8 @@ class ReadingTrust {
 
   std::vector<CounterName> names_;
   std::vector<CounterTrust> trust_;
-  bool had_counts_ = false;  // some counter was not 0
+  bool had_counts_ = false;   // some counter was not 0
+  bool has_counted_ = false;  // at any time
   std::optional<TimePoint> all_zero_since_;
 };
 

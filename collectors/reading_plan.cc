@@ -141,6 +141,7 @@ ReadingPlan MakePlan(const Catalogue& catalogue, const Reading& reading, const P
   for (const Value& value : reading.values) {
     meanings.push_back(catalogue.Find(value.name, owner));
     plan.values.push_back(PlanValue(value, meanings.back()));
+    plan.all_zero_is_unmeasured |= meanings.back() && meanings.back()->row->all_zero_is_unmeasured;
   }
   plan.signals = PlanSignals(catalogue, meanings);
   // A guess tells what the names that are there mean, and nothing of those that are not.

@@ -61,6 +61,7 @@ struct ReadingPlan {
   std::vector<ValuePlan> values;    // one for each value of the reading
   std::vector<SignalPlan> signals;  // by key
   std::optional<PfcPlan> pfc{};
+  bool all_zero_is_unmeasured = false;
 };
 
 // Whose values they are: `driver` of the device, in the short names of driver_names.h.

@@ -28,7 +28,13 @@ bool IsSaturated(const SignalPlan& signal, const ReadingPlan& plan, const Readin
   });
 }
 
+bool IsAllZero(const Reading& reading) {
+  return std::all_of(reading.values.begin(), reading.values.end(),
+                     [](const Value& value) { return value.value == 0; });
+}
+
 void AddOffers(const Reading& reading, const ReadingPlan& plan, std::vector<SignalOffer>& offers) {
+  if (plan.all_zero_is_unmeasured && IsAllZero(reading)) return;
   for (const SignalPlan& signal : plan.signals) {
     if (const auto value = Evaluate(signal, plan, reading)) {
       offers.push_back({.key = &signal.key,

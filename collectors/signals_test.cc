@@ -117,6 +117,13 @@ TEST(SignalsTest, QedrsLinkChangesAreNoLinkDowns) {
                                           Signal("link_down_events", 3, false, Source::kNetdev)}}));
 }
 
+TEST(SignalsTest, AllZerosOfIrdmasThirdGenerationAreNone) {
+  EXPECT_THAT(Signals(Of(Source::kHwCounters, {{"RTO", 0}, {"cnpSent", 0}}), "irdma_gen3"),
+              IsEmpty());
+  EXPECT_THAT(Signals(Of(Source::kHwCounters, {{"RTO", 0}, {"cnpSent", 1}}), "irdma_gen3"),
+              ElementsAre(HwSignal("cnp_sent", 1), HwSignal("retransmit_timeout", 0)));
+}
+
 TEST(SignalsTest, TwoNamesOfOneSignalAddUp) {
   EXPECT_THAT(Signals(Of(Source::kCounters,
                          {{"port_rcv_constraint_errors", 255}, {"port_xmit_constraint_errors", 2}}),
