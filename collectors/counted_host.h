@@ -26,6 +26,7 @@ struct QualityNote {
   std::optional<Source> source{};
   std::string name{};
   Quality quality = Quality::kSaturated;
+  int error = 0;  // errno, of what is unreadable for one
 
   bool operator==(const QualityNote&) const = default;
 };

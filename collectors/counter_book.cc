@@ -261,11 +261,12 @@ void CounterBook::CountQualities(TimePoint now, CountedHost& host) const {
   for (const auto& [key, tracked] : tracked_) {
     if (tracked.absent) continue;
     const Reading& reading = tracked.Last();
-    const auto note = [&host, &reading](const std::string& name, Quality quality) {
+    const auto note = [&host, &reading](const std::string& name, Quality quality, int error = 0) {
       host.qualities.push_back(
-          {reading.device, reading.port, reading.netdev, reading.source, name, quality});
+          {reading.device, reading.port, reading.netdev, reading.source, name, quality, error});
     };
-    for (const Problem& problem : reading.problems) note(problem.name, Quality::kUnreadable);
+    for (const Problem& problem : reading.problems)
+      note(problem.name, Quality::kUnreadable, problem.error);
     if (tracked.withheld) continue;
     for (std::size_t i = 0; i < tracked.names.size(); ++i) {
       const CounterTrust& counter = tracked.trust.Of(i);

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cerrno>
 #include <memory>
 #include <string>
 #include <utility>
@@ -39,13 +40,14 @@ TEST_F(CounterBookTest, AResetIsSaidAndCounted) {
 TEST_F(CounterBookTest, WhatIsKnownAgainstACounterIsSaidOnlyWhileItIsTrue) {
   devices_ = Devices("mlx5", LinkLayer::kInfiniband);
   Reading reading = Of(Source::kCounters, 0s, {{"link_downed", 255}});
-  reading.problems = {{"VL15_dropped", "Invalid argument"}};
+  reading.problems = {ProblemOf("VL15_dropped", EINVAL)};
   Take({reading, Of(Source::kDcb, 0s, {{"requests[3]", 0}})}, 0s);
   EXPECT_THAT(
       At(0s).qualities,
-      ElementsAre(QualityNote{"d", 1, "", Source::kCounters, "VL15_dropped", Quality::kUnreadable},
-                  QualityNote{"d", 1, "", Source::kCounters, "link_downed", Quality::kSaturated},
-                  QualityNote{"d", 1, "", Source::kDcb, "requests[3]", Quality::kFrozen}));
+      ElementsAre(
+          QualityNote{"d", 1, "", Source::kCounters, "VL15_dropped", Quality::kUnreadable, EINVAL},
+          QualityNote{"d", 1, "", Source::kCounters, "link_downed", Quality::kSaturated},
+          QualityNote{"d", 1, "", Source::kDcb, "requests[3]", Quality::kFrozen}));
   Take({Of(Source::kCounters, 1s, {{"VL15_dropped", 1}, {"link_downed", 254}}),
         Of(Source::kDcb, 0s, {{"requests[3]", 0}})},
        1s);

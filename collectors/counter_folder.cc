@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <system_error>
 #include <utility>
 
 #include "collectors/value_kind.h"
@@ -14,8 +13,6 @@ bool Contains(std::span<const std::string_view> names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-std::string Message(int error) { return std::generic_category().message(error); }
-
 }  // namespace
 
 CounterFolder::CounterFolder(const KernelFiles& files, std::string path, const FolderRules& rules)
@@ -26,7 +23,7 @@ SourceRead CounterFolder::ReadInto(TimePoint now, Reading& reading) {
   if (reads_left_ == 0) {
     const auto exists = ListFiles();
     if (!exists) {
-      reading.problems.push_back({path_, exists.error().code.message()});
+      reading.problems.push_back(ProblemOf(path_, exists.error().code.value()));
       return {.exists = true, .success = false};
     }
     if (!*exists) return read;
@@ -73,13 +70,13 @@ tl::expected<std::string_view, int> CounterFolder::ReadFile(const File& file) {
 
 void CounterFolder::ReadValue(TimePoint now, File& file, Reading& reading, SourceRead& read) {
   if (const auto refusal = file.refusal.Holds(now)) {
-    reading.problems.push_back({file.value_name, Message(*refusal)});
+    reading.problems.push_back(ProblemOf(file.value_name, *refusal));
     return;
   }
   const auto text = ReadFile(file);
   if (!text) {
     const int error = text.error();
-    reading.problems.push_back({file.value_name, Message(error)});
+    reading.problems.push_back(ProblemOf(file.value_name, error));
     if (IsRefusal(error)) return file.refusal.Refused(error, now);
     read.success = false;
     // Gone, perhaps to come back under the same name: a descriptor never would. reads_left_ has

@@ -92,8 +92,7 @@ TEST(CounterFolderErrorTest, RefusedFileIsAProblemButNoFailure) {
   const SourceRead read = folder.ReadInto({}, reading);
   EXPECT_TRUE(read.exists && read.success);
   EXPECT_THAT(reading.values, ElementsAre(Value{"c", 3}));
-  EXPECT_THAT(reading.problems, ElementsAre(Problem{"a", "Invalid argument"},
-                                            Problem{"b", "Operation not supported"}));
+  EXPECT_THAT(reading.problems, ElementsAre(ProblemOf("a", EINVAL), ProblemOf("b", EOPNOTSUPP)));
 }
 
 // What is read of a file that is refused, a pass a second. Each pass meets another errno than the
@@ -158,7 +157,7 @@ TEST(CounterFolderErrorTest, OtherErrorsAreFailures) {
   EXPECT_TRUE(read.exists);
   EXPECT_FALSE(read.success);
   EXPECT_THAT(reading.values, ElementsAre(Value{"b", 2}));
-  EXPECT_THAT(reading.problems, ElementsAre(Problem{"a", "Input/output error"}));
+  EXPECT_THAT(reading.problems, ElementsAre(ProblemOf("a", EIO)));
 }
 
 TEST(CounterFolderErrorTest, FolderThatCannotBeListedIsOneProblem) {
@@ -169,7 +168,7 @@ TEST(CounterFolderErrorTest, FolderThatCannotBeListedIsOneProblem) {
   const SourceRead read = folder.ReadInto({}, reading);
   EXPECT_TRUE(read.exists);
   EXPECT_FALSE(read.success);
-  EXPECT_THAT(reading.problems, ElementsAre(Problem{"f", "Permission denied"}));
+  EXPECT_THAT(reading.problems, ElementsAre(ProblemOf("f", EACCES)));
 }
 
 TEST(CounterFolderVanishTest, DeviceThatComesBackIsReadAfresh) {
@@ -188,7 +187,7 @@ TEST(CounterFolderVanishTest, DeviceThatComesBackIsReadAfresh) {
   reading = {};
   EXPECT_FALSE(folder.ReadInto({}, reading).success);
   EXPECT_EQ(reading.values.size(), kMaxKeptOpen + 1);
-  EXPECT_THAT(reading.problems, ElementsAre(Problem{"z", "No such file or directory"}));
+  EXPECT_THAT(reading.problems, ElementsAre(ProblemOf("z", ENOENT)));
 
   tree.Remove("f");
   reading = {};

@@ -34,7 +34,7 @@ SourceRead DcbNetlink::ReadInto(TimePoint now, std::string_view netdev_driver, R
       refusals_.Remember(reading.netdev, DCB_CMD_IEEE_GET, now);
       return {};
     }
-    reading.problems.push_back({"DCB", answer.error().code.message()});
+    reading.problems.push_back(ProblemOf("DCB", answer.error().code.value()));
     return {.exists = true, .success = false};
   }
   for (const auto& message : *answer) {

@@ -207,7 +207,7 @@ TEST(DcbNetlinkTest, ANetdevOfThisKernelWithoutDcbIsNoSource) {
   EXPECT_THAT(reading.problems, IsEmpty());
   reading.netdev = "nonesuch";
   EXPECT_FALSE(dcb.ReadInto(Clock::now(), "", reading, qos).success);
-  EXPECT_THAT(reading.problems, ElementsAre(Problem{"DCB", "No such device"}));
+  EXPECT_THAT(reading.problems, ElementsAre(ProblemOf("DCB", ENODEV)));
 }
 
 class OneAnswer final : public Netlink {

@@ -99,7 +99,7 @@ int EthtoolNetlink::Ask(std::uint8_t command, std::string_view what, TimePoint n
       refusals_.Remember(netdev, command, now);
       return 0;
     }
-    reading.problems.push_back({std::string(what), answer.error().code.message()});
+    reading.problems.push_back(ProblemOf(std::string(what), answer.error().code.value()));
     return error == 0 ? EBADMSG : error;
   }
   for (const auto& message : *answer) {

@@ -260,9 +260,8 @@ TEST(EthtoolNetlinkTest, ANetdevThatVanishedIsAProblem) {
   EXPECT_TRUE(gone.read.exists);
   EXPECT_FALSE(gone.read.success);
   EXPECT_THAT(gone.reading.problems,
-              ElementsAre(Problem{"pause", "No such device"},
-                          Problem{"link state", "No such device"}, Problem{"FEC", "No such device"},
-                          Problem{"standard statistics", "No such device"}));
+              ElementsAre(ProblemOf("pause", ENODEV), ProblemOf("link state", ENODEV),
+                          ProblemOf("FEC", ENODEV), ProblemOf("standard statistics", ENODEV)));
 }
 
 TEST(EthtoolNetlinkTest, TheLoopbackOfThisKernelIsUpAndHasNoStatistics) {

@@ -101,9 +101,9 @@ SourceRead EthtoolStats::ReadInto(Reading& reading) {
     error = ReadOnce(reading.netdev, names);
   if (error == EOPNOTSUPP) return {};
   if (error != 0) {
-    reading.problems.push_back({reading.netdev, error == EAGAIN
-                                                    ? "the set of statistics keeps changing"
-                                                    : std::generic_category().message(error)});
+    reading.problems.push_back(error == EAGAIN
+                                   ? Problem{reading.netdev, "the set of statistics keeps changing"}
+                                   : ProblemOf(reading.netdev, error));
     return {.exists = true, .success = false};
   }
   reading.values.reserve(names.names.size());

@@ -177,7 +177,7 @@ TEST_F(EthtoolStatsTest, NetdevThatWentAwayIsAProblemAndIsReadAfreshWhenItIsBack
   nic.stats = {{"a", 1}};
   Pass();
   nic.error = ENODEV;
-  EXPECT_THAT(Pass().problems, ElementsAre(Problem{"eth0", "No such device"}));
+  EXPECT_THAT(Pass().problems, ElementsAre(ProblemOf("eth0", ENODEV)));
   EXPECT_TRUE(read.exists);
   EXPECT_FALSE(read.success);
   nic.error = 0;
@@ -229,7 +229,7 @@ TEST(KernelEthtoolTest, LoopbackHasNoStatistics) {
   EXPECT_FALSE(read.exists) << ::testing::PrintToString(reading.problems.size());
   reading.netdev = "nosuchnetdev";
   EXPECT_FALSE(stats.ReadInto(reading).success);
-  EXPECT_THAT(reading.problems, ElementsAre(Problem{"nosuchnetdev", "No such device"}));
+  EXPECT_THAT(reading.problems, ElementsAre(ProblemOf("nosuchnetdev", ENODEV)));
 }
 
 }  // namespace

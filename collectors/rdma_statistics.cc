@@ -23,7 +23,8 @@ constexpr std::string_view kQps = "resource/qp";
 
 void Complain(const Error& error, const NetlinkRequest& request, Reading& reading,
               SourceRead& read) {
-  reading.problems.push_back({request.What(), error.code ? error.code.message() : error.doing});
+  reading.problems.push_back(
+      {request.What(), error.code ? error.code.message() : error.doing, error.code.value()});
   read.exists = true;
   read.success = false;
 }

@@ -1,5 +1,6 @@
 #include "collectors/reading.h"
 
+#include <system_error>
 #include <utility>
 
 namespace rdmapulse::collectors {
@@ -21,6 +22,10 @@ std::string_view Name(Source source) {
   return "unknown";
 }
 
+Problem ProblemOf(std::string name, int error) {
+  return {std::move(name), std::generic_category().message(error), error};
+}
+
 std::vector<Problem> ProblemsOf(const Collection& collection) {
   std::vector<Problem> problems;
   for (const Reading& reading : collection.readings) {
@@ -29,7 +34,7 @@ std::vector<Problem> ProblemsOf(const Collection& collection) {
     for (const Problem& problem : reading.problems) {
       std::string name = subject;
       name.append(" ").append(Name(reading.source)).append("/").append(problem.name);
-      problems.push_back({std::move(name), problem.reason});
+      problems.push_back({std::move(name), problem.reason, problem.error});
     }
   }
   return problems;

@@ -45,9 +45,11 @@ struct Value {
 struct Problem {
   std::string name;    // counter or file
   std::string reason;  // "Invalid argument", "not a number: 'N/A (no PMA)'"
+  int error = 0;       // errno; 0: it was none
 
   bool operator==(const Problem&) const = default;
 };
+Problem ProblemOf(std::string name, int error);
 
 // One source of one subject, read once. A source that is read less often than others is handed out
 // again with its old times: equal times are one sample, not two. Absent counters are simply not in

@@ -229,7 +229,7 @@ TEST_F(ScrapeTest, ReadsARecordedHost) {
        {"rdmapulse_agent_info{host=\"h1\"} 1\n", "rdmapulse_rdma_devices 1\n",
         "rdmapulse_port_up{device=\"mlx5_0\",port=\"1\"} 1\n",
         "rdmapulse_port_transmit_bytes_total{device=\"mlx5_0\",port=\"1\"} 4000\n",
-        "name=\"link_downed\",state=\"unreadable\"} 1\n"}) {
+        "name=\"link_downed\",state=\"unreadable\",errno=\"EINVAL\"} 1\n"}) {
     EXPECT_NE(outcome.output.find(line), std::string::npos) << line << outcome.output;
   }
   EXPECT_EQ(outcome.output.find("rdmapulse_link_down_total"), std::string::npos)

@@ -1,5 +1,6 @@
 #include "daemon/metrics/example_snapshot.h"
 
+#include <cerrno>
 #include <memory>
 #include <utility>
 
@@ -79,7 +80,7 @@ std::shared_ptr<const Collection> Mlx5Collection() {
                           .values = {{"port_rcv_data", 1000, ValueKind::kCounter},
                                      {"port_xmit_discards", 2, ValueKind::kCounter},
                                      {"link_downed", 4, ValueKind::kCounter}},
-                          .problems = {{"port_xmit_wait", "Invalid argument"}}}};
+                          .problems = {collectors::ProblemOf("port_xmit_wait", EINVAL)}}};
   collection.statuses = {{"port_counters", false, 1500us, "mlx5_0"}};
   return std::make_shared<const Collection>(std::move(collection));
 }

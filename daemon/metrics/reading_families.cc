@@ -1,6 +1,7 @@
 #include "daemon/metrics/reading_families.h"
 
 #include <cstdint>
+#include <cstring>
 #include <map>
 #include <memory>
 #include <optional>
@@ -21,7 +22,7 @@ using collectors::ValueKind;
 Labels SubjectLabels(const std::string& device, std::optional<std::uint32_t> port,
                      const std::string& netdev) {
   Labels labels;
-  labels.reserve(6);  // three here, source, name and state
+  labels.reserve(7);  // three here, source, name, state and errno
   Put(labels, "device", device);
   if (port) Put(labels, "port", std::to_string(*port));
   Put(labels, "netdev", netdev);
@@ -50,6 +51,8 @@ void AddQuality(FamilySet& families, const collectors::QualityNote& note) {
   if (note.source) Put(labels, "source", collectors::Name(*note.source));
   Put(labels, "name", note.name);
   Put(labels, "state", collectors::Name(note.quality));
+  if (const char* const error = strerrorname_np(note.error); note.error != 0 && error != nullptr)
+    Put(labels, "errno", error);
   families.Add(Family::kCounterQuality, std::move(labels), 1);
 }
 
