@@ -43,6 +43,25 @@ void AddAgent(FamilySet& families, const Snapshot& snapshot) {
 // "unknown" in words is an unknown: its label is left out.
 std::string_view KnownName(std::string_view name) { return name == "unknown" ? "" : name; }
 
+void AddNetdev(FamilySet& families, Labels labels, const DeviceInfo& device,
+               const NetdevInfo& netdev) {
+  Put(labels, "netdev", netdev.name);
+  Put(labels, "netdev_driver", netdev.driver);
+  Put(labels, "bond", netdev.bond);
+  Put(labels, "phys_port_name", netdev.phys_port_name);
+  Put(labels, "phys_switch_id", netdev.phys_switch_id);
+  Put(labels, "physical_function", device.physical_function);
+  families.Add(Family::kNetdevInfo, std::move(labels), 1);
+}
+
+void AddState(FamilySet& families, Labels labels, const PortInfo& port) {
+  const std::string_view state = KnownName(Name(port.state));
+  if (state.empty() && port.phys_state.empty()) return;
+  Put(labels, "state", state);
+  Put(labels, "phys_state", port.phys_state);
+  families.Add(Family::kPortState, std::move(labels), 1);
+}
+
 void AddPort(FamilySet& families, const DeviceInfo& device, const PortInfo& port) {
   Labels labels;
   Put(labels, "device", device.name);
@@ -62,6 +81,10 @@ void AddPort(FamilySet& families, const DeviceInfo& device, const PortInfo& port
     const bool up = port.state == PortState::kActive || port.state == PortState::kActiveDefer;
     families.Add(Family::kPortUp, labels, up ? 1 : 0);
   }
+  AddState(families, labels, port);
+  for (const NetdevInfo& netdev : port.wires) AddNetdev(families, labels, device, netdev);
+  if (port.wires.empty() && !port.netdev.empty())
+    AddNetdev(families, labels, device, {.name = port.netdev});
   if (port.rate_bytes_per_second) {
     families.Add(Family::kPortRate, std::move(labels), *port.rate_bytes_per_second);
   }

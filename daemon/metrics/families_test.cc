@@ -93,6 +93,46 @@ TEST(FamiliesTest, APortIsUpOnlyWhileItsStateIsKnownAndActive) {
                    R"({device="d",port="6"} 1)"}));
 }
 
+TEST(FamiliesTest, APortsStateIsSaidInTheKernelsWords) {
+  Snapshot snapshot;
+  snapshot.devices.resize(1);
+  snapshot.devices[0].name = "d";
+  snapshot.devices[0].ports = {{.port = 1, .state = PortState::kInit, .phys_state = "LinkUp"},
+                               {.port = 2, .state = PortState::kArmed},
+                               {.port = 3, .phys_state = "Polling"},
+                               {.port = 4}};
+  EXPECT_EQ(Samples(RenderText(snapshot), "rdmapulse_port_state"),
+            (Lines{R"({device="d",port="1",state="init",phys_state="LinkUp"} 1)",
+                   R"({device="d",port="2",state="armed"} 1)",
+                   R"({device="d",port="3",phys_state="Polling"} 1)"}));
+}
+
+TEST(FamiliesTest, TheInterfacesOfAPortSayWhatTheyAre) {
+  Snapshot snapshot;
+  snapshot.devices.resize(3);
+  snapshot.devices[0].name = "mlx5_bond_0";
+  snapshot.devices[0].ports = {
+      {.port = 1,
+       .netdev = "bond0",
+       .wires = {{.name = "eth0", .driver = "mlx5_core", .bond = "bond0"},
+                 {.name = "eth1", .driver = "mlx5_core", .bond = "bond0"}}}};
+  snapshot.devices[1].name = "representor";
+  snapshot.devices[1].ports = {
+      {.port = 2,
+       .netdev = "eth2",
+       .wires = {{.name = "eth2", .phys_port_name = "pf0vf3", .phys_switch_id = "a1b2"}}}};
+  snapshot.devices[2].name = "vf";
+  snapshot.devices[2].physical_function = "0000:3b:00.0";
+  snapshot.devices[2].ports = {{.port = 1, .netdev = "eth3"}, {.port = 2}};
+  EXPECT_EQ(
+      Samples(RenderText(snapshot), "rdmapulse_netdev_info"),
+      (Lines{
+          R"({device="mlx5_bond_0",port="1",netdev="eth0",netdev_driver="mlx5_core",bond="bond0"} 1)",
+          R"({device="mlx5_bond_0",port="1",netdev="eth1",netdev_driver="mlx5_core",bond="bond0"} 1)",
+          R"({device="representor",port="2",netdev="eth2",phys_port_name="pf0vf3",phys_switch_id="a1b2"} 1)",
+          R"({device="vf",port="1",netdev="eth3",physical_function="0000:3b:00.0"} 1)"}));
+}
+
 TEST(FamiliesTest, ExpectedAgentsAreExportedOnlyWhenThereAreAny) {
   Snapshot snapshot = ExampleSnapshot();
   EXPECT_EQ(Samples(RenderText(snapshot), "rdmapulse_expected_agents"),
