@@ -89,6 +89,9 @@ Result<void> ReadRecorded(const std::string& root, Snapshot& snapshot,
   for (const std::string& assumption : recording.assumptions) Warn(assumption);
   for (Problem& problem : recording.problems) problems.push_back(std::move(problem));
   snapshot.devices = std::move(recording.devices);
+  // Live it comes with what the netdevs' drivers tell.
+  if (recording.collections.empty()) recording.collections.emplace_back();
+  recording.collections.back().qos = std::move(recording.qos);
   for (auto& collection : recording.collections) Keep(std::move(collection), snapshot, problems);
   return {};
 }

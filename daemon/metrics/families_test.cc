@@ -70,6 +70,37 @@ TEST(FamiliesTest, AValueThatIsNoneIsNoRawSeries) {
             (Lines{R"({device="d",port="1",source="hw_counters",name="rx_rdma_ecn_pkts"} 5)"}));
 }
 
+TEST(FamiliesTest, WhereNoCountersNameTellsDcbSaysOnWhichPrioritiesPfcIs) {
+  collectors::Collection collection;
+  collection.readings = {{.source = collectors::Source::kEthtool,
+                          .device = "mlx5_0",
+                          .port = 1,
+                          .netdev = "eth0",
+                          .values = {{"rx_prio0_bytes", 5}, {"rx_prio3_pause", 0}}}};
+  collection.qos = {{.netdev = "eth0", .pfc_priorities = 0b1},
+                    {.netdev = "eth1"},
+                    {.netdev = "eth2", .pfc_priorities = 0b10000},
+                    {.netdev = "eth9", .pfc_priorities = 0}};
+  Snapshot snapshot;
+  snapshot.devices.resize(2);
+  snapshot.devices[0] = {
+      .name = "mlx5_0", .driver = "mlx5", .ports = {{.port = 1, .netdev = "eth0"}}};
+  snapshot.devices[1] = {.name = "mlx4_0",
+                         .driver = "mlx4",
+                         .ports = {{.port = 1, .netdev = "bond0", .wires = {{.name = "eth2"}}}}};
+  snapshot.collections = {std::make_shared<const collectors::Collection>(std::move(collection))};
+  Lines on;
+  for (const std::string& line : Samples(RenderText(snapshot), "rdmapulse_pfc_enabled")) {
+    if (line.ends_with(" 1") || line.find(R"(priority="7")") != std::string::npos)
+      on.push_back(line);
+  }
+  EXPECT_EQ(on, (Lines{R"({device="mlx4_0",port="1",netdev="eth2",priority="4"} 1)",
+                       R"({device="mlx4_0",port="1",netdev="eth2",priority="7"} 0)",
+                       R"({device="mlx5_0",port="1",netdev="eth0",priority="3"} 1)",
+                       R"({device="mlx5_0",port="1",netdev="eth0",priority="7"} 0)",
+                       R"({netdev="eth9",priority="7"} 0)"}));
+}
+
 TEST(FamiliesTest, ADeviceThatIsBeingRemovedIsNotCounted) {
   Snapshot snapshot = ExampleSnapshot();
   snapshot.devices[1].present = false;

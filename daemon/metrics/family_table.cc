@@ -94,8 +94,9 @@ constexpr std::array<Row, kFamilyCount> kRows = {{
       "(rx) or the last ten seconds (tx)."}},
     {Family::kPfcEnabled,
      {"rdmapulse_pfc_enabled", kGauge,
-      "Whether PFC is on for the priority (1) or not (0), of drivers that list PFC counters only "
-      "where it is on."}},
+      "Whether PFC is on for the priority (1) or not (0), by the counters that the driver lists "
+      "only "
+      "where it is on, or by what DCB says."}},
     {Family::kGlobalPauseFrames,
      {"rdmapulse_global_pause_frames_total", kCounter,
       "Link-level (802.3x) pause frames, which stop all priorities at once."}},

@@ -1,13 +1,16 @@
 #include "daemon/metrics/reading_families.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "collectors/counter_book.h"
 #include "daemon/metrics/signal_families.h"
@@ -64,6 +67,37 @@ void AddPfc(FamilySet& families, const collectors::PfcByNames& pfc) {
   }
 }
 
+// The port that an interface carries, as far as it is known.
+collectors::PfcByNames OwnerOf(const std::string& netdev, const std::vector<DeviceInfo>& devices) {
+  const auto is_it = [&netdev](const NetdevInfo& wire) { return wire.name == netdev; };
+  for (const DeviceInfo& device : devices) {
+    for (const PortInfo& port : device.ports) {
+      if (port.netdev == netdev || std::any_of(port.wires.begin(), port.wires.end(), is_it))
+        return {.device = device.name, .port = port.port, .netdev = netdev};
+    }
+  }
+  return {.netdev = netdev};
+}
+
+// Where the names of counters tell, they are believed: they are read every second. Elsewhere what
+// the interface is set to.
+void AddAllPfc(FamilySet& families, const Snapshot& snapshot, const CountedHost& counted) {
+  std::set<std::string> told;
+  for (const collectors::PfcByNames& pfc : counted.pfc) {
+    AddPfc(families, pfc);
+    told.insert(pfc.netdev);
+  }
+  for (const auto& collection : snapshot.collections) {
+    if (collection == nullptr) continue;
+    for (const collectors::PortQos& qos : collection->qos) {
+      if (!qos.pfc_priorities || !told.insert(qos.netdev).second) continue;
+      collectors::PfcByNames pfc = OwnerOf(qos.netdev, snapshot.devices);
+      pfc.on = *qos.pfc_priorities;
+      AddPfc(families, pfc);
+    }
+  }
+}
+
 void AddCollector(FamilySet& families, const collectors::CollectorReport& report, TimePoint taken) {
   Labels labels;
   Put(labels, "collector", report.status.collector);
@@ -106,7 +140,7 @@ void AddReadings(FamilySet& families, const Snapshot& snapshot) {
           ? snapshot.counted
           : collectors::CountOnce(snapshot.collections, snapshot.devices, snapshot.taken);
   AddSignals(families, snapshot, *counted);
-  for (const auto& pfc : counted->pfc) AddPfc(families, pfc);
+  AddAllPfc(families, snapshot, *counted);
   for (const auto& raw : counted->raw) AddRaw(families, raw);
   for (const auto& note : counted->qualities) AddQuality(families, note);
   for (const auto& report : counted->collectors) AddCollector(families, report, snapshot.taken);
