@@ -17,6 +17,7 @@
 #include "daemon/base/host_name.h"
 #include "daemon/base/unix_time.h"
 #include "daemon/catalogue_files.h"
+#include "daemon/configured_series.h"
 #include "daemon/health/wording.h"
 #include "daemon/version.h"
 
@@ -170,10 +171,7 @@ void App::Configure() {
                          .qp_counters = config_.collect.qp_counters,
                          .mad = config_.collect.mad,
                          .wanted = config::WantedDevices(config_.devices)});
-  const config::Collect& collect = config_.collect;
-  counters_.SetRules({.allow = collect.allow.empty() ? nullptr : Compiled(collect.allow),
-                      .deny = Compiled(collect.deny),
-                      .max = collect.series_max});
+  counters_.SetRules(SeriesRulesOf(config_.collect));
   verdict_.SetSettings(config::DetectorSettings(config_));
   chooser_.Configure(config_, host_, control_.listen_port());
   TakePeers();

@@ -142,8 +142,15 @@ void Declare(CLI::App& app, Options& options) {
       app, "scrape", "Read this host's counters once and print them for Prometheus; no daemon");
   scrape
       ->add_option("--root", options.scrape.root,
-                   "Read a recorded host (DIR/sysfs/, DIR/ethtool-S/, …) instead")
+                   "Read a recorded host (DIR/sysfs/, DIR/ethtool-S/, …) instead, every device and "
+                   "every queue of it")
       ->type_name("DIR");
+  scrape
+      ->add_option("--config", options.scrape.config,
+                   "Read this host as this configuration of the daemon says (devices, collect); "
+                   "without it: the installed one")
+      ->type_name("FILE")
+      ->excludes("--root");
 
   AddRecord(app, options);
   CLI::App* const replay =

@@ -25,7 +25,8 @@ struct Daemon {
 };
 
 struct ScrapeCommand {
-  std::optional<std::string> root;  // a recorded host (design.md 5.2); none: this host
+  std::optional<std::string> root = {};    // a recorded host (design.md 5.2); none: this host
+  std::optional<std::string> config = {};  // how this host is read; none: the daemon's
 
   bool operator==(const ScrapeCommand&) const = default;
 };

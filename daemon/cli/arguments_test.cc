@@ -31,7 +31,10 @@ TEST(ArgumentsTest, EveryCommandHasItsDefaults) {
 }
 
 TEST(ArgumentsTest, EveryOptionArrives) {
-  EXPECT_EQ(Parse({"scrape", "--root", "/x"}), Command(ScrapeCommand{"/x"}));
+  EXPECT_EQ(Parse({"scrape", "--root", "/x"}), Command(ScrapeCommand{.root = "/x"}));
+  EXPECT_EQ(Parse({"scrape", "--config", "/c"}), Command(ScrapeCommand{.config = "/c"}));
+  EXPECT_TRUE(std::holds_alternative<Finished>(Parse({"scrape", "--root", "/x", "--config", "/c"})))
+      << "a recorded host is read whole";
   EXPECT_EQ(Parse({"replay", "/t"}), Command(ReplayCommand{.folder = "/t"}));
   EXPECT_EQ(Parse({"replay", "/t", "--json", "--config", "/c"}),
             Command(ReplayCommand{"/t", "/c", true}));

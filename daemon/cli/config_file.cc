@@ -1,5 +1,7 @@
 #include "daemon/cli/config_file.h"
 
+#include <unistd.h>
+
 #include <utility>
 
 #include "config/load.h"
@@ -16,6 +18,12 @@ Result<config::Config> ReadConfig(const std::string& path) {
     if (!problem.warning) all += "\n" + config::Format(problem, path);
   }
   return Fail({all});
+}
+
+Result<config::Config> ReadConfigOrInstalled(const std::optional<std::string>& path) {
+  if (path) return ReadConfig(*path);
+  if (access(kDefaultConfig, F_OK) == 0) return ReadConfig(kDefaultConfig);
+  return config::Config{};
 }
 
 }  // namespace rdmapulse::cli

@@ -1,7 +1,6 @@
 // record: this host for a while, as a recorded host and a trace. Needs no daemon; the probes are
 // those of one that runs.
 #include <sys/utsname.h>
-#include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
@@ -16,15 +15,8 @@
 namespace rdmapulse::cli {
 namespace {
 
-Result<config::Config> ConfigOf(const RecordCommand& command) {
-  if (command.config) return ReadConfig(*command.config);
-  // What it excludes must not be opened, so one that is there has to be right.
-  if (access(kDefaultConfig, F_OK) == 0) return ReadConfig(kDefaultConfig);
-  return config::Config{};
-}
-
 Result<RecordOptions> OptionsOf(const RecordCommand& command) {
-  const auto config = ConfigOf(command);
+  const auto config = ReadConfigOrInstalled(command.config);
   if (!config) return tl::unexpected(config.error());
   utsname own = {};
   if (uname(&own) != 0) return Fail(errno, {"asking for the kernel's release"});

@@ -1,30 +1,30 @@
-// scrape: this host's counters, or a recorded one's, read once; no daemon.
-#include <chrono>
+// scrape: this host's counters, or a recorded one's, read once; no daemon. This host is read as its
+// configuration says, a recorded one whole.
 #include <cstdio>
+#include <cstdlib>
 #include <memory>
-#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "collectors/collectors.h"
-#include "collectors/discovery.h"
-#include "collectors/ethtool_ioctl.h"
-#include "collectors/kernel_files.h"
-#include "collectors/netlink.h"
-#include "collectors/rdma_netlink.h"
+#include "collectors/counter_book.h"
 #include "collectors/recorded/recording.h"
+#include "config/wanted_devices.h"
 #include "daemon/base/host_name.h"
+#include "daemon/catalogue_files.h"
 #include "daemon/cli/commands.h"
+#include "daemon/cli/config_file.h"
 #include "daemon/cli/output.h"
 #include "daemon/cli/problems.h"
+#include "daemon/cli/record/live_host.h"
 #include "daemon/cli/recorded_host.h"
+#include "daemon/configured_series.h"
 #include "daemon/metrics/families.h"
 #include "daemon/snapshot.h"
 
 namespace rdmapulse::cli {
 namespace {
 
-using collectors::KernelFiles;
 using collectors::Problem;
 
 void Warn(const std::string& sentence) {
@@ -37,40 +37,28 @@ void Keep(collectors::Collection collection, Snapshot& snapshot, std::vector<Pro
       std::make_shared<const collectors::Collection>(std::move(collection)));
 }
 
-// Discovers, and reads every device's own counters.
-Result<void> ReadSysfs(const KernelFiles& sysfs, Snapshot& snapshot,
-                       std::vector<Problem>& problems) {
-  auto devices = collectors::Discover(
-      sysfs, [](const std::string&) { return true; }, problems);
-  if (!devices) return tl::unexpected(devices.error());
-  snapshot.devices = std::move(*devices);
-  const auto listed = collectors::ListNetlinkDevices();
-  if (!listed) return tl::unexpected(listed.error());
-  collectors::MarkRemoved(snapshot.devices, *listed);
-  for (const DeviceInfo& device : snapshot.devices) {
-    // The kernel waits for us to let go of a device that is being removed.
-    if (!device.present) continue;
-    Keep(collectors::DeviceCollector(sysfs, device).Collect(), snapshot, problems);
-  }
-  return {};
-}
-
-Result<void> ReadLive(Snapshot& snapshot, std::vector<Problem>& problems) {
-  snapshot.host = HostName();
-  const KernelFiles sysfs("/sys");
-  Result<void> read = ReadSysfs(sysfs, snapshot, problems);
-  if (!read) return read;
-  auto ethtool = collectors::KernelEthtool::Open();
-  if (!ethtool) return tl::unexpected(ethtool.error());
-  auto generic = collectors::KernelNetlink::Open(NETLINK_GENERIC);
-  if (!generic) return tl::unexpected(generic.error());
-  auto route = collectors::KernelNetlink::Open(NETLINK_ROUTE);
-  if (!route) return tl::unexpected(route.error());
-  const std::vector<collectors::Wire> wires = collectors::AllWires(snapshot.devices);
-  Keep(collectors::WireCollector(sysfs).Collect(wires), snapshot, problems);
-  collectors::NetdevCollector netdevs(
-      {.ethtool = &*ethtool, .generic = &*generic, .route = &*route});
-  Keep(netdevs.Collect(wires), snapshot, problems);
+// As the daemon reads it: each device on a thread of its own, so that one whose firmware does not
+// answer costs its own values. What cannot be read is said and left out.
+Result<void> ReadLive(const config::Config& config, LiveHost& host, Snapshot& snapshot) {
+  LoadedCatalogue catalogue = LoadCatalogue(config.collect.catalogue);
+  if (!catalogue.problems.empty())
+    return Fail({"reading the catalogue: ", catalogue.problems.front()});
+  host.ReadFirst();
+  if (host.interrupted()) return Fail({"reading this host: interrupted"});
+  if (!host.discovered())
+    return Fail({"looking for the RDMA devices in ", config.sysfs_root, ": no answer"},
+                "is it the root of a sysfs? Look at the kernel's log");
+  for (const std::string& device : host.Unread())
+    Warn("the counters of " + device + " are left out: it did not answer");
+  snapshot.host = HostName(config.host.name);
+  snapshot.labels = config.host.labels;
+  snapshot.devices = host.devices();
+  const TimePoint now = Clock::now();
+  snapshot.collections = host.Latest(now);
+  collectors::CounterBook book(std::move(catalogue.catalogue));
+  book.SetRules(SeriesRulesOf(config.collect));
+  for (const auto& collection : snapshot.collections) book.Take(collection, snapshot.devices, now);
+  snapshot.counted = book.At(now);
   return {};
 }
 
@@ -96,20 +84,48 @@ Result<void> ReadRecorded(const std::string& root, Snapshot& snapshot,
   return {};
 }
 
-}  // namespace
-
-Result<int> Run(const ScrapeCommand& command) {
-  Snapshot snapshot;
-  snapshot.started = Clock::now();
-  std::vector<Problem> problems;
-  const Result<void> read =
-      command.root ? ReadRecorded(*command.root, snapshot, problems) : ReadLive(snapshot, problems);
-  for (const std::string& sentence : Sentences(problems)) Warn(sentence);
-  if (!read) return tl::unexpected(read.error());
+Result<void> PrintMetrics(Snapshot& snapshot) {
   snapshot.taken = Clock::now();
   const Result<Printed> printed = Print(metrics::RenderText(snapshot));
   if (!printed) return tl::unexpected(printed.error());
+  return {};
+}
+
+// Does not come back when it has read: a read that a driver does not answer would keep its thread,
+// and with it this program, for as long as the driver likes.
+Result<int> ScrapeLive(const ScrapeCommand& command) {
+  const auto config = ReadConfigOrInstalled(command.config);
+  if (!config) return tl::unexpected(config.error());
+  Snapshot snapshot;
+  snapshot.started = Clock::now();
+  LiveHost host({.sysfs_root = config->sysfs_root,
+                 .qp_counters = config->collect.qp_counters,
+                 .mad = config->collect.mad,
+                 .wanted = config::WantedDevices(config->devices),
+                 .journal = Warn});
+  Result<void> done = ReadLive(*config, host, snapshot);
+  if (done) done = PrintMetrics(snapshot);
+  if (!done) std::fprintf(stderr, "rdmapulse: %s\n", done.error().Text().c_str());
+  std::fflush(nullptr);
+  std::_Exit(done ? kExitDone : kExitError);
+}
+
+Result<int> ScrapeRecorded(const std::string& root) {
+  Snapshot snapshot;
+  snapshot.started = Clock::now();
+  std::vector<Problem> problems;
+  const Result<void> read = ReadRecorded(root, snapshot, problems);
+  for (const std::string& sentence : Sentences(problems)) Warn(sentence);
+  if (!read) return tl::unexpected(read.error());
+  const Result<void> printed = PrintMetrics(snapshot);
+  if (!printed) return tl::unexpected(printed.error());
   return kExitDone;
+}
+
+}  // namespace
+
+Result<int> Run(const ScrapeCommand& command) {
+  return command.root ? ScrapeRecorded(*command.root) : ScrapeLive(command);
 }
 
 }  // namespace rdmapulse::cli

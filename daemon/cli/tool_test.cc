@@ -307,6 +307,43 @@ TEST_F(ReplayTest, BadInputIsExitCode2WithFileAndLine) {
       << config.error;
 }
 
+TEST_F(ScrapeTest, ThisHostIsReadAsTheConfigurationSays) {
+  for (const char* const device : {"mlx5_0", "mlx5_1"}) {
+    const std::string port = std::string("sysfs/class/infiniband/") + device + "/ports/1/";
+    File(port + "link_layer", "InfiniBand\n");
+    File(port + "counters/port_xmit_data", "1000\n");
+    File(port + "counters/port_xmit_wait", "1\n");
+    File(port + "hw_counters/mine", "5\n");
+  }
+  File("mine.yaml", "drivers: [mlx5]\nhw_counters: [{signal: cnp_sent, name: mine}]\n");
+  File("rdmapulse.yaml", "host: {name: h7, labels: {tor: t7}}\nsysfs_root: " + TopFolder() +
+                             "/sysfs\ndevices: {exclude: [mlx5_1]}\ncollect: {deny: "
+                             "[\".*/port_xmit_wait\"], catalogue: [" +
+                             TopFolder() + "/mine.yaml]}\n");
+  const Outcome outcome = Process({"scrape", "--config", TopFolder() + "/rdmapulse.yaml"}).Wait();
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.error;
+  for (const char* const line :
+       {"rdmapulse_agent_info{host=\"h7\",fabric=\"default\",tor=\"t7\"} 1\n",
+        "rdmapulse_rdma_devices 1\n",
+        "rdmapulse_port_transmit_bytes_total{device=\"mlx5_0\",port=\"1\"} 4000\n",
+        "rdmapulse_xmit_wait_ticks_total{device=\"mlx5_0\",port=\"1\"} 1\n",
+        "rdmapulse_cnp_packets_total{device=\"mlx5_0\",port=\"1\",action=\"sent\"} 5\n",
+        "rdmapulse_raw_series_dropped{reason=\"denied\"} 1\n"}) {
+    EXPECT_NE(outcome.output.find(line), std::string::npos) << line << outcome.output;
+  }
+  EXPECT_EQ(outcome.output.find("mlx5_1"), std::string::npos) << "it is excluded";
+  EXPECT_EQ(outcome.output.find("name=\"port_xmit_wait\""), std::string::npos) << "it is denied";
+}
+
+TEST_F(ScrapeTest, ABadConfigurationIsExitCode2) {
+  File("rdmapulse.yaml", "devises: {}\n");
+  const Outcome outcome = Process({"scrape", "--config", TopFolder() + "/rdmapulse.yaml"}).Wait();
+  EXPECT_EQ(outcome.exit_code, 2);
+  EXPECT_EQ(outcome.output, "") << "what it excludes is not known, so nothing is read";
+  EXPECT_NE(outcome.error.find("rdmapulse.yaml:1:1: devises: "), std::string::npos)
+      << outcome.error;
+}
+
 TEST_F(ScrapeTest, ThisHostCanAlwaysBeRead) {
   const Outcome outcome = Process({"scrape"}).Wait();
   EXPECT_EQ(outcome.exit_code, 0) << outcome.error;

@@ -105,7 +105,10 @@ LiveHost::LiveHost(const Options& options)
                [this](const auto& /*collection*/) {
                  if (discovered_) ++netdev_passes_;
                },
-           .journal = [](const std::string& /*line*/) {}}) {
+           .journal =
+               [this](const std::string& line) {
+                 if (options_.journal) options_.journal(line);
+               }}) {
   signals_.async_wait([this](const boost::system::error_code& error, int /*signal*/) {
     if (error) return;
     interrupted_ = true;
@@ -117,7 +120,7 @@ void LiveHost::Configure(Duration interval) {
   collection_.Configure({.interval = interval,
                          .fast_interval = options_.every,
                          .qp_counters = options_.qp_counters,
-                         .mad = "none",
+                         .mad = options_.mad,
                          .wanted = options_.wanted});
 }
 
@@ -130,11 +133,15 @@ void LiveHost::ReadFirst() {
 }
 
 bool LiveHost::FirstPassIsOver() const {
-  const auto& devices = collection_.devices();
-  return discovered_ && netdev_passes_ >= kNetdevPasses &&
-         std::all_of(devices.begin(), devices.end(), [this](const DeviceInfo& device) {
-           return !device.present || collected_.contains(device.name);
-         });
+  return discovered_ && netdev_passes_ >= kNetdevPasses && Unread().empty();
+}
+
+std::vector<std::string> LiveHost::Unread() const {
+  std::vector<std::string> unread;
+  for (const DeviceInfo& device : collection_.devices()) {
+    if (device.present && !collected_.contains(device.name)) unread.push_back(device.name);
+  }
+  return unread;
 }
 
 void LiveHost::Wait(Duration duration) {

@@ -24,14 +24,20 @@ class LiveHost {
   struct Options {
     std::string sysfs_root = "/sys";
     Duration every = std::chrono::milliseconds(100);  // how often transport counters are read
-    bool qp_counters = false;                         // config.h
-    collectors::DeviceFilter wanted;                  // of other devices nothing is opened
+    bool qp_counters = false;                         // these two: config.h
+    std::string mad = "none";
+    collectors::DeviceFilter wanted;                    // of other devices nothing is opened
+    std::function<void(const std::string&)> journal{};  // what cannot be read; may be empty
   };
   // Takes over SIGINT and SIGTERM: the first of them ends every wait, the next ends the program.
   explicit LiveHost(const Options& options);
 
   // Until every device has been read once, ten seconds have passed, or it is interrupted.
   void ReadFirst();
+  // Whether it is known which devices there are.
+  bool discovered() const { return discovered_; }
+  // Devices that have not been read yet.
+  std::vector<std::string> Unread() const;
   // Lets readings in.
   void Wait(Duration duration);
   bool interrupted() const { return interrupted_; }
