@@ -19,6 +19,8 @@ packages=(
   binutils busybox-static dash ethtool ibverbs-providers iproute2 libc-bin libc6-dev libgcc-s1
   libibverbs1 librdmacm1 libstdc++-12-dev linux-image-amd64 perftest python3 qemu-system-x86
   rdmacm-utils util-linux
+  # iWARP in the lab: the module siw is built from the kernel's source.
+  linux-headers-amd64 linux-source-6.1 make tar xz-utils
 )
 
 # One question for all of them: asking one by one takes a second.

@@ -51,12 +51,13 @@ def up(options):
         refuse_running_lab(folder)
         say(f"building the guest image in {folder}")
         image_path = image.build(options.kernel or image.kernel.newest_release(),
-                                 guest_programs(options), options.tools)
+                                 guest_programs(options), options.tools, options.transport)
         say(f"  image: {image_path}, {image_path.stat().st_size / 1e6:.1f} MB")
         state = State.new(folder, {
             "kernel": vm.kernel_path(options.kernel), "kernel_args": options.kernel_args,
             "boot_timeout": options.boot_timeout, "daemon": not options.no_daemon,
-            "daemon_user": options.daemon_user, "peers": options.peers, "config_extra": extra})
+            "daemon_user": options.daemon_user, "peers": options.peers, "config_extra": extra,
+            "transport": options.transport})
         try:
             start_all(state, options, image_path)
         except BaseException:

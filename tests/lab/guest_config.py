@@ -68,7 +68,8 @@ def overlay(guest, host_count, lab_id, options):
     config = daemon_config(guest, host_count, options["peers"], options["config_extra"])
     variables = {
         "LAB_HOST": guest.name, "LAB_MAC": guest.mac, "LAB_IPV4": guest.ipv4,
-        "LAB_IPV6": guest.ipv6, "LAB_DAEMON": int(options["daemon"]),
+        "LAB_IPV6": guest.ipv6, "LAB_TRANSPORT": options["transport"],
+        "LAB_DAEMON": int(options["daemon"]),
         "LAB_DAEMON_USER": options["daemon_user"], "LAB_GREETING": f"'{greeting(lab_id, guest)}'",
     }
     host = "".join(f"{name}={value}\n" for name, value in variables.items())

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import cpio
 import kernel
+import siw
 from errors import LabError
 from places import LAB_FOLDER, cache_folder, need_host_tool
 
@@ -24,12 +25,13 @@ TOOLS = {
 }
 EXTRA_TOOLS = {
     "rping": "rdmacm-utils", "ib_read_lat": "perftest", "ib_write_lat": "perftest",
-    "ib_send_lat": "perftest", "ib_send_bw": "perftest", "chrt": "util-linux",
+    "ib_send_lat": "perftest", "ib_read_bw": "perftest", "ib_send_bw": "perftest",
+    "chrt": "util-linux",
 }
 LIBRARY_FOLDER = "usr/lib/x86_64-linux-gnu"
-# dlopened, so ldd does not show them: the verbs provider of rxe, and what glibc loads when a
-# thread ends.
+# dlopened, so ldd does not show them: the verbs providers, and what glibc loads when a thread ends.
 DLOPENED = (f"/{LIBRARY_FOLDER}/libibverbs/librxe-rdmav34.so",
+            f"/{LIBRARY_FOLDER}/libibverbs/libsiw-rdmav34.so",
             f"/{LIBRARY_FOLDER}/libgcc_s.so.1")
 # busybox has smaller ones of the same name that know no RDMA and no netem.
 NOT_FROM_BUSYBOX = set(TOOLS) | {"init", "linuxrc", "sh", "reboot"}
@@ -108,17 +110,23 @@ def busybox_entries():
     return [cpio.file("usr/bin/busybox", Path(busybox).read_bytes(), 0o755), *links]
 
 
-def module_entries(release):
+def module_entries(release, transport):
     index = kernel.ModuleIndex.of(release)
-    boot = index.load_order(kernel.BOOT_MODULES)
-    all_modules = index.load_order(kernel.BOOT_MODULES + kernel.SPARE_MODULES)
+    built = {}
+    if transport == "siw":
+        module = siw.module(release)
+        built[siw.PATH] = module
+        index.add(siw.PATH, siw.needs(module))
+    names = kernel.BOOT_MODULES[transport]
+    boot = index.load_order(names)
+    all_modules = index.load_order(names + kernel.SPARE_MODULES)
     base = f"lib/modules/{release}"
     entries = []
     for path in all_modules:
         if not path.endswith(".ko"):
             raise LabError(f"building the guest image: the module {path} is compressed, which the "
                            f"guest's insmod does not read; use Debian 12's kernel")
-        data = (Path("/lib/modules") / release / path).read_bytes()
+        data = built.get(path) or (Path("/lib/modules") / release / path).read_bytes()
         entries.append(cpio.file(f"usr/{base}/{path}", data))
     entries.append(cpio.file(f"usr/{base}/modules.dep", index.lines(all_modules).encode()))
     boot_list = "".join(f"/{base}/{path}\n" for path in boot)
@@ -148,17 +156,19 @@ def folder_entries():
     return entries
 
 
-def build(release, programs, tools=True):
+def build(release, programs, tools=True, transport="rxe"):
     """Path of the image for these programs (guest path -> host path); made if it is new."""
     wanted = TOOLS | (EXTRA_TOOLS if tools else {})
     programs = dict(programs)
     for name, package in wanted.items():
         path = need_host_tool(name, package)
         programs[guest_path(path)] = path
-    entries = folder_entries() + busybox_entries() + module_entries(release) + own_entries()
+    entries = folder_entries() + busybox_entries()
+    entries += module_entries(release, transport) + own_entries()
     entries += program_entries(programs)
     entries.append(cpio.link("usr/bin/sh", "dash"))
-    entries.append(cpio.file("etc/libibverbs.d/rxe.driver", b"driver rxe\n"))
+    for driver in kernel.BOOT_MODULES:
+        entries.append(cpio.file(f"etc/libibverbs.d/{driver}.driver", f"driver {driver}\n".encode()))
     data = cpio.archive(entries)
     path = cache_folder() / f"image-{hashlib.sha256(data).hexdigest()[:16]}.cpio"
     if not path.is_file():

@@ -11,9 +11,12 @@ from errors import LabError
 from places import cache_folder
 
 # Loaded at boot, in this order, each after what it needs. rdma_rxe asks the crypto API for crc32
-# when a device is made and fails when no module offers it; nothing loads one by itself.
-BOOT_MODULES = ("virtio_pci", "virtio_net", "virtio_console", "crc32_generic", "rdma_rxe",
-                "rdma_ucm")
+# when a device is made and fails when no module offers it, siw asks for crc32c and does without;
+# nothing loads one by itself.
+BOOT_MODULES = {
+    "rxe": ("virtio_pci", "virtio_net", "virtio_console", "crc32_generic", "rdma_rxe", "rdma_ucm"),
+    "siw": ("virtio_pci", "virtio_net", "virtio_console", "crc32c_generic", "siw", "rdma_ucm"),
+}
 # In the image for whoever asks: `tc qdisc add … netem` loads its own module by modprobe.
 SPARE_MODULES = ("sch_netem", "sch_tbf", "sch_prio", "sch_ingress", "cls_u32", "cls_flower",
                  "act_gact", "dummy", "veth", "8021q", "bonding", "ib_umad", "tcp_diag")
@@ -93,6 +96,12 @@ class ModuleIndex:
     def of(cls, release, modules=Path("/lib/modules")):
         folder = modules / release
         return cls((folder / "modules.dep").read_text(), (folder / "modules.builtin").read_text())
+
+    def add(self, path, needs):
+        """A module that is not of this kernel's package; `needs` are names that the kernel has."""
+        order = self.load_order(needs)
+        self._paths[module_name(path)] = path
+        self._needs[path] = list(reversed(order))
 
     def load_order(self, names):
         """Paths below the modules' folder, each after all it needs, none twice."""
