@@ -39,7 +39,8 @@ Connection::~Connection() {
 }
 
 std::uint16_t Connection::sport() const {
-  const bool routed = local_ && local_->protocol == Protocol::kRoceV2;
+  if (protocol() == Protocol::kIwarp) return env_.transport.TcpSourcePort(qp_);
+  const bool routed = protocol() == Protocol::kRoceV2;
   return routed && flow_label_ != 0 ? UdpSourcePort(flow_label_) : std::uint16_t{0};
 }
 

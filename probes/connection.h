@@ -37,6 +37,7 @@ class Connection {
   std::string Problem() const;
   std::uint64_t rebuilds() const { return rebuilds_; }
   std::uint16_t sport() const;
+  Protocol protocol() const { return local_ ? local_->protocol : Protocol::kUnknown; }
 
   // The facts a connection depends on. A change of any drops what no longer fits.
   void SetAttributes(const QpAttributes& attributes);

@@ -15,8 +15,15 @@ int Rank(const Gid& gid) {
   return gid.IsIpv4() ? 0 : 1;
 }
 
-std::string WhyChosen(const Gid& gid, GidFamily family) {
-  std::string reason = "RoCE v2, ";
+// What a QP on Ethernet can be connected by.
+bool IsUsable(const GidEntry& entry) {
+  return !entry.gid.IsZero() && (entry.type == GidType::kRoceV2 || entry.type == GidType::kIwarp);
+}
+
+std::string WhyChosen(const GidEntry& entry, GidFamily family) {
+  const Gid& gid = entry.gid;
+  std::string reason(Name(entry.type));
+  reason += ", ";
   reason += gid.IsLinkLocal() ? "link-local (no routable one; reaches its own subnet only), "
                               : "routable, ";
   reason += gid.IsIpv4() ? "IPv4" : "IPv6";
@@ -26,15 +33,17 @@ std::string WhyChosen(const Gid& gid, GidFamily family) {
 
 std::string WhyNone(const std::vector<GidEntry>& table, GidFamily family) {
   bool set = false;
-  bool v2 = false;
+  std::string_view other_family;
   for (const GidEntry& entry : table) {
     set = set || !entry.gid.IsZero();
-    v2 = v2 || (!entry.gid.IsZero() && entry.type == GidType::kRoceV2);
+    if (IsUsable(entry)) {
+      other_family = entry.type == GidType::kIwarp ? "address" : "RoCE v2 GID";
+    }
   }
-  if (v2) {
-    return family == GidFamily::kIpv4
-               ? "no IPv4 RoCE v2 GID: give the netdev an IPv4 address, or set gid.family to any"
-               : "no IPv6 RoCE v2 GID: give the netdev an IPv6 address, or set gid.family to any";
+  if (!other_family.empty()) {
+    const std::string wanted = family == GidFamily::kIpv4 ? "IPv4" : "IPv6";
+    return "no " + wanted + " " + std::string(other_family) + ": give the netdev an " + wanted +
+           " address, or set gid.family to any";
   }
   if (set) return "only RoCE v1 GIDs, which cannot be routed: enable RoCE v2 on this device";
   return "the GID table is empty: the netdev has no address";
@@ -57,13 +66,11 @@ GidChoice ChooseGid(const std::vector<GidEntry>& table, LinkLayer link_layer, Gi
   }
   std::optional<GidEntry> best;
   for (const GidEntry& entry : table) {
-    if (entry.type != GidType::kRoceV2 || entry.gid.IsZero() || !Matches(family, entry.gid)) {
-      continue;
-    }
+    if (!IsUsable(entry) || !Matches(family, entry.gid)) continue;
     if (!best || Rank(entry.gid) < Rank(best->gid)) best = entry;
   }
   if (!best) return {std::nullopt, WhyNone(table, family)};
-  return {best, WhyChosen(best->gid, family)};
+  return {best, WhyChosen(*best, family)};
 }
 
 GidChoice ChooseGidTowards(const std::vector<GidEntry>& table, LinkLayer link_layer,

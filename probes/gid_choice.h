@@ -29,8 +29,8 @@ struct GidChoice {
   bool operator==(const GidChoice&) const = default;
 };
 
-// Best first: RoCE v2 and routable, IPv4 before IPv6; a link-local GID only where there is nothing
-// else. On an InfiniBand port the first GID that is set.
+// Best first: RoCE v2 (or an iWARP port's addresses) and routable, IPv4 before IPv6; a link-local
+// GID only where there is nothing else. On an InfiniBand port the first GID that is set.
 GidChoice ChooseGid(const std::vector<GidEntry>& table, LinkLayer link_layer, GidFamily family);
 
 // The port's GID that can talk to `towards`: of the same family if there is one, else the choice.

@@ -38,6 +38,8 @@ struct LateProbe {
   Duration deadline{};
   Duration ack_timeout{};  // 4.096 µs × 2^timeout of the QP
   Duration self_late{};    // how late our loop was when it handled the completion
+  // iWARP: the peer's TCP sends the answer again by itself, which our counter does not tell.
+  bool answer_uncounted = false;
 };
 
 // `rose`: as RetransmitHistory says; without it the time decides: past one ACK timeout an RC

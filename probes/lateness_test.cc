@@ -54,6 +54,16 @@ TEST(RetransmitHistoryTest, ACounterThatStoodStillDidNotRise) {
   EXPECT_EQ(history.RoseDuring(kT, kT + 200ms), false);
 }
 
+TEST(DecideLateTest, OnIwarpThePeersTcpMayHaveRepairedItUnseen) {
+  LateProbe probe = Probe(210ms);
+  probe.ack_timeout = 134ms;
+  probe.answer_uncounted = true;
+  EXPECT_EQ(DecideLate(probe, false), Outcome::kLateRetx) << "past TCP's first wait";
+  probe.completed = kT + 120ms;
+  EXPECT_EQ(DecideLate(probe, false), Outcome::kLateBlocked) << "before it nothing can have been";
+  EXPECT_EQ(DecideLate(probe, true), Outcome::kLateRetx);
+}
+
 TEST(RetransmitHistoryTest, AResetTellsNothing) {
   RetransmitHistory history;
   history.Add(kT - 20ms, kT, 500);

@@ -20,7 +20,7 @@ std::vector<PortId> Sorted(const std::vector<PeerPort>& ports, Protocol protocol
 std::vector<PortPair> PairPorts(const std::vector<PeerPort>& local,
                                 const std::vector<PeerPort>& remote, Rails rails) {
   std::vector<PortPair> pairs;
-  for (const Protocol protocol : {Protocol::kRoceV2, Protocol::kInfiniband}) {
+  for (const Protocol protocol : {Protocol::kRoceV2, Protocol::kInfiniband, Protocol::kIwarp}) {
     const std::vector<PortId> ours = Sorted(local, protocol);
     const std::vector<PortId> theirs = Sorted(remote, protocol);
     if (ours.empty() || theirs.empty()) continue;

@@ -41,10 +41,13 @@ TEST(PairPortsTest, BothEndsNameTheSamePairs) {
 TEST(PairPortsTest, ProtocolsDoNotMix) {
   EXPECT_THAT(PairPorts({Port("a")}, {Port("x", 1, Protocol::kInfiniband)}, Rails::kAligned),
               IsEmpty());
+  EXPECT_THAT(PairPorts({Port("a", 1, Protocol::kIwarp)}, {Port("x")}, Rails::kAligned), IsEmpty());
+}
+
+TEST(PairPortsTest, IwarpMeetsIwarp) {
   EXPECT_THAT(PairPorts({Port("a", 1, Protocol::kIwarp)}, {Port("x", 1, Protocol::kIwarp)},
                         Rails::kAligned),
-              IsEmpty())
-      << "iWARP connects through librdmacm only";
+              ElementsAre(PortPair{{"a", 1}, {"x", 1}}));
 }
 
 TEST(PairPortsTest, FullMeansEveryPortMeetsEveryPort) {

@@ -62,7 +62,11 @@ void Path::SetClass(const ClassSettings& settings) {
 }
 
 void Path::Ask(Op op, Answer answer) {
-  if (connection_.state() != Connection::State::kUp) {
+  if (!Measures(op, connection_.protocol())) {
+    answer(Refused(std::string(Name(op)) +
+                   " says nothing on iWARP, where a write completes before it has arrived: use "
+                   "--op read"));
+  } else if (connection_.state() != Connection::State::kUp) {
     answer(Refused(connection_.Problem().empty() ? "the QP is being connected"
                                                  : connection_.Problem()));
   } else if (asked_.size() >= kAskedMax) {
@@ -166,7 +170,8 @@ Outcome Path::SuccessOutcome(const Outstanding& probe, Status status, TimePoint 
                           .completed = handled,
                           .deadline = settings_.deadline,
                           .ack_timeout = settings_.AckTimeout(),
-                          .self_late = env_.loop_late(handled)};
+                          .self_late = env_.loop_late(handled),
+                          .answer_uncounted = connection_.protocol() == Protocol::kIwarp};
   const Outcome outcome = DecideLate(late, std::nullopt);
   if (outcome != Outcome::kLateSelf && !probe.answer) {
     undecided_.push_back({probe.op, status, late});

@@ -5,8 +5,9 @@
 namespace rdmapulse::probes {
 namespace {
 
-bool IsRoce(Protocol protocol) {
-  return protocol == Protocol::kRoceV2 || protocol == Protocol::kRoceV1;
+bool HasIpAddress(Protocol protocol) {
+  return protocol == Protocol::kRoceV2 || protocol == Protocol::kRoceV1 ||
+         protocol == Protocol::kIwarp;
 }
 
 // What decides who can be reached: addresses of different kinds never meet, whatever the routes.
@@ -30,7 +31,7 @@ std::vector<std::string> Mismatches(const PeerPort& here, const PeerPort& there)
     tell("mtu", std::to_string(here.mtu_bytes) + " bytes", std::to_string(there.mtu_bytes));
   }
   // An InfiniBand GID is no address that somebody gave.
-  if (!IsRoce(here.protocol) || here.gid.IsZero() || there.gid.IsZero()) return found;
+  if (!HasIpAddress(here.protocol) || here.gid.IsZero() || there.gid.IsZero()) return found;
   if (KindOf(here.gid) != KindOf(there.gid)) {
     tell("gid", "the " + std::string(KindOf(here.gid)) + " address " + here.gid.Text(),
          "the " + std::string(KindOf(there.gid)) + " address " + there.gid.Text());

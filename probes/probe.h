@@ -31,6 +31,11 @@ constexpr std::uint32_t PayloadBytes(Op op) {
   return op == Op::kWrite0 ? 0 : op == Op::kWrite ? 64 : 8;
 }
 
+// On iWARP a WRITE completes as soon as TCP has taken it: only a READ is a round trip.
+constexpr bool Measures(Op op, Protocol protocol) {
+  return protocol != Protocol::kIwarp || op == Op::kRead;
+}
+
 enum class Class : std::uint8_t { kLossless, kControl };
 inline constexpr std::size_t kClassCount = 2;
 std::string_view Name(Class traffic_class);  // "lossless", "control"

@@ -49,7 +49,7 @@ void Prober::Configure(const Settings& settings) {
   });
   Reconcile();
   for (auto& [key, entry] : entries_) {
-    entry.path->SetClass(settings_.classes[static_cast<std::size_t>(key.traffic_class)]);
+    entry.path->SetClass(SettingsOf(key));
     Touched(entry);
   }
 }
@@ -233,9 +233,14 @@ std::set<PathKey> Prober::Wanted(const std::vector<PeerPort>& local) const {
 
 void Prober::AddPath(const PathKey& key) {
   Entry& entry = entries_[key];
-  entry.path = std::make_unique<Path>(
-      env_, ++last_id_, key, settings_.classes[static_cast<std::size_t>(key.traffic_class)]);
+  entry.path = std::make_unique<Path>(env_, ++last_id_, key, SettingsOf(key));
   agenda_.insert({entry.due, &entry});
+}
+
+ClassSettings Prober::SettingsOf(const PathKey& key) const {
+  const auto local = ports_.find(key.local);
+  return settings_.classes[static_cast<std::size_t>(key.traffic_class)].On(
+      local == ports_.end() ? Protocol::kUnknown : local->second.protocol);
 }
 
 void Prober::Refresh(Entry& entry) {

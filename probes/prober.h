@@ -82,6 +82,7 @@ class Prober : public PeerEvents {
   void Reconcile();
   std::set<PathKey> Wanted(const std::vector<PeerPort>& local) const;
   void AddPath(const PathKey& key);
+  ClassSettings SettingsOf(const PathKey& key) const;
   void Refresh(Entry& entry);
   void ApplyBudget();
   bool Chosen(const std::string& peer) const { return chosen_.contains(peer); }

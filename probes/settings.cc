@@ -5,6 +5,12 @@
 namespace rdmapulse::probes {
 namespace {
 
+// What TCP does about a lost segment, in RC's words: it waits 200 ms (RTO_MIN of Linux) and then
+// twice as long each time. 134 ms are less than its first wait and more than any deadline by
+// default; with six retries the hard deadline is 4.8 s, when a segment was lost four times.
+constexpr std::uint8_t kTcpTimeout = 15;
+constexpr std::uint8_t kTcpRetries = 6;
+
 ClassSettings MakeClass(const config::Class& config) {
   ClassSettings settings;
   settings.attributes.traffic_class = static_cast<std::uint8_t>(config.dscp << 2U);
@@ -26,6 +32,16 @@ Duration ClassSettings::AckTimeout() const {
 
 Duration ClassSettings::HardDeadline() const {
   return 4 * (attributes.retry_cnt + 1) * AckTimeout() + std::chrono::seconds(1);
+}
+
+ClassSettings ClassSettings::On(Protocol protocol) const {
+  ClassSettings settings = *this;
+  if (protocol == Protocol::kIwarp) {
+    settings.ops = {Op::kRead};
+    settings.attributes.timeout = kTcpTimeout;
+    settings.attributes.retry_cnt = kTcpRetries;
+  }
+  return settings;
 }
 
 Settings MakeSettings(const config::Config& config, const std::vector<config::Peer>& peers) {

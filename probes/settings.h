@@ -26,6 +26,9 @@ struct ClassSettings {
   Duration AckTimeout() const;
   // Past this no completion can come any more: NICs may take four times the nominal timeout a try.
   Duration HardDeadline() const;
+  // What of it a path over this protocol can do. On iWARP its ops are `read` alone, asked for or
+  // not, and its timeouts are TCP's.
+  ClassSettings On(Protocol protocol) const;
 };
 
 struct Settings {

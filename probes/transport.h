@@ -32,6 +32,10 @@ struct QpEndpoint {
   std::uint64_t buffer_address = 0;  // where the peer may READ and WRITE
   std::uint32_t buffer_rkey = 0;
   std::uint32_t buffer_bytes = 0;
+  // iWARP: `gid` is the IP address that the port listens on, with this TCP port, and whoever
+  // connects must name this QP by its token, which is random.
+  std::uint16_t tcp_port = 0;
+  std::uint64_t cm_token = 0;
 
   bool operator==(const QpEndpoint&) const = default;
 };
@@ -52,7 +56,7 @@ constexpr std::uint16_t UdpSourcePort(std::uint32_t flow_label) {
                                     ((flow_label & 0x3FFFU) ^ ((flow_label >> 14) & 0x3FU)));
 }
 
-// A port as the transport has it: whether it can be probed, and by which GID.
+// A port as the transport has it: whether it can be probed, and by which GID (iWARP: IP address).
 struct TransportPort {
   PortId id;
   Protocol protocol = Protocol::kUnknown;
@@ -90,13 +94,16 @@ class Transport {
   // one.
   virtual void Open(const PortId& port, const Gid& towards, const QpAttributes& attributes,
                     Opened opened) = 0;
-  // INIT → RTR → RTS towards `remote`. On failure the QP is still there: Close it.
+  // INIT → RTR → RTS towards `remote`. On failure the QP is still there: Close it. On iWARP one end
+  // dials and the other has succeeded when it is ready to be dialled.
   virtual void Connect(QpId qp, const QpEndpoint& remote, Connected connected) = 0;
-  // One signalled work request. The caller keeps one outstanding on a QP.
+  // One signalled work request. The caller keeps one outstanding on a QP. On iWARP a READ.
   virtual Result<void> Post(QpId qp, Op op, std::uint64_t probe) = 0;
   // Tells what has completed by now, as it would be told a little later anyway. Between two posts:
   // the round trip of the first must not count the posting of the second.
   virtual void Poll() = 0;
+  // iWARP: the TCP port that the QP sends from; 0: not connected, or no iWARP.
+  virtual std::uint16_t TcpSourcePort(QpId /*qp*/) const { return 0; }
   // Whatever is outstanding completes no more. Closing an unknown QP does nothing.
   virtual void Close(QpId qp) = 0;
 };

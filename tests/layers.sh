@@ -29,7 +29,7 @@ only() {
   [[ -z $found ]] || fail "$header is included in: $found"
 }
 only 'infiniband/u?mad' '^collectors/mad/'
-only 'infiniband/[^u m]|#include <rdma/rdma_cma' '^probes/verbs/|^tests/|^collectors/mad/'
+only 'infiniband/[^u m]|#include <rdma/rdma_(cma|user_cm)' '^probes/verbs/|^tests/|^collectors/mad/'
 only 'yaml-cpp/' '^config/document\.cc|^daemon/cli/host_file\.cc'
 only 'boost/asio\.hpp' '^$'
 only 'boost/asio/' '^daemon/|^probes/verbs/|^tests/'

@@ -49,6 +49,7 @@ std::string_view Name(GidType type) {
     case GidType::kIb: return "IB";
     case GidType::kRoceV1: return "RoCE v1";
     case GidType::kRoceV2: return "RoCE v2";
+    case GidType::kIwarp: return "iWARP";
   }
   return "unknown";
 }

@@ -28,8 +28,9 @@ std::string_view Name(Protocol protocol);     // "roce_v2", …, "unknown"
 std::string_view Name(LinkLayer link_layer);  // "ethernet", "infiniband", "unknown"
 std::string_view Name(PortState state);       // "active", "down", …, "unknown"
 
-enum class GidType { kIb, kRoceV1, kRoceV2 };
-std::string_view Name(GidType type);  // "IB", "RoCE v1", "RoCE v2"
+// kIwarp: no entry of a GID table, but an IP address of the port's netdev, by which iWARP connects.
+enum class GidType { kIb, kRoceV1, kRoceV2, kIwarp };
+std::string_view Name(GidType type);  // "IB", "RoCE v1", "RoCE v2", "iWARP"
 
 // A GID in network order; RoCE writes an IPv4 address as ::ffff:a.b.c.d.
 struct Gid {

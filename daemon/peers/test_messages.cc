@@ -19,8 +19,21 @@ probes::ConnectRequest SomeConnect() {
                             .mtu_bytes = 1024,
                             .buffer_address = 0x7f0011223344,
                             .buffer_rkey = 0xdeadbeef,
-                            .buffer_bytes = 4096};
+                            .buffer_bytes = 4096,
+                            .tcp_port = 0,
+                            .cm_token = 0};
   return {.path = SomePath(), .leader = leader, .flow_label = 0xabcde};
+}
+
+static probes::ConnectRequest SomeIwarpConnect() {
+  probes::ConnectRequest request = SomeConnect();
+  request.path.leader_port = request.leader.port = {"siw0", 1};
+  request.leader.protocol = Protocol::kIwarp;
+  request.leader.psn = 0;
+  request.leader.tcp_port = 40000;
+  request.leader.cm_token = 0x0123456789abcdef;
+  request.flow_label = 0;
+  return request;
 }
 
 probes::ConnectReply SomeReply() {
@@ -33,7 +46,9 @@ probes::ConnectReply SomeReply() {
                        .mtu_bytes = 4096,
                        .buffer_address = 0x1000,
                        .buffer_rkey = 1,
-                       .buffer_bytes = 64}};
+                       .buffer_bytes = 64,
+                       .tcp_port = 0,
+                       .cm_token = 0}};
 }
 
 Hello SomeHello(const std::string& host, std::uint64_t instance) {
@@ -63,6 +78,7 @@ std::vector<std::pair<std::string, Message>> EveryMessage() {
           {"pong", {300, Pong{}}},
           {"ports", {0, Ports{7, hello.ports}}},
           {"connect", {5, SomeConnect()}},
+          {"connect_iwarp", {5, SomeIwarpConnect()}},
           {"connected", {5, SomeReply()}},
           {"ready", {0, Ready{SomePath()}}},
           {"lost", {0, Lost{SomePath(), "transport retry exceeded"}}},

@@ -57,6 +57,9 @@ Result<probes::QpEndpoint> Read(const pb::Endpoint& endpoint) {
   if (!protocol) return tl::unexpected(protocol.error());
   const auto gid = ReadGid(endpoint.gid());
   if (!gid) return tl::unexpected(gid.error());
+  if (endpoint.tcp_port() > 0xffff) {
+    return Fail({"TCP port ", std::to_string(endpoint.tcp_port()), " is over 65535"});
+  }
   return probes::QpEndpoint{.port = Read(endpoint.port()),
                             .protocol = *protocol,
                             .gid = *gid,
@@ -66,7 +69,9 @@ Result<probes::QpEndpoint> Read(const pb::Endpoint& endpoint) {
                             .mtu_bytes = endpoint.mtu_bytes(),
                             .buffer_address = endpoint.buffer_address(),
                             .buffer_rkey = endpoint.buffer_rkey(),
-                            .buffer_bytes = endpoint.buffer_bytes()};
+                            .buffer_bytes = endpoint.buffer_bytes(),
+                            .tcp_port = static_cast<std::uint16_t>(endpoint.tcp_port()),
+                            .cm_token = endpoint.cm_token()};
 }
 
 template <typename Repeated>

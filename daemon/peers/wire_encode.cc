@@ -61,6 +61,8 @@ void Write(const probes::QpEndpoint& endpoint, pb::Endpoint* to) {
   to->set_buffer_address(endpoint.buffer_address);
   to->set_buffer_rkey(endpoint.buffer_rkey);
   to->set_buffer_bytes(endpoint.buffer_bytes);
+  to->set_tcp_port(endpoint.tcp_port);
+  to->set_cm_token(endpoint.cm_token);
 }
 
 template <typename Repeated>

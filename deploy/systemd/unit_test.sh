@@ -32,6 +32,7 @@ for line in \
   'Type=notify' \
   'ExecStart=/usr/bin/rdmapulsed --config /etc/rdmapulse/rdmapulse.yaml' \
   'DeviceAllow=char-infiniband_verbs rw' \
+  'DeviceAllow=/dev/infiniband/rdma_cm rw' \
   'LimitMEMLOCK=64M' \
   'RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6 AF_NETLINK' \
   'RuntimeDirectory=rdmapulse' \

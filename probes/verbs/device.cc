@@ -6,6 +6,8 @@
 #include <memory>
 #include <utility>
 
+#include "probes/verbs/iwarp_ports.h"
+
 namespace rdmapulse::verbs {
 namespace {
 
@@ -41,9 +43,11 @@ Device::Device(boost::asio::io_context& loop, BlockingPool& pool, DeviceInfo inf
 void Device::Open(TimePoint now) {
   if (state_ != State::kClosed || now < retry_at_) return;
   state_ = State::kOpening;
-  RunJob([info = info_,
-          options = options_] { return OpenForProbing(info, options.dev_root, options.cq_depth); },
-         [this](Result<OpenedDevice> opened) { AfterOpen(std::move(opened)); });
+  RunJob(
+      [info = info_, options = options_] {
+        return OpenForProbing(info, options.dev_root, options.cq_depth, *options.cm_host);
+      },
+      [this](Result<OpenedDevice> opened) { AfterOpen(std::move(opened)); });
 }
 
 void Device::AfterOpen(Result<OpenedDevice> opened) {
@@ -66,8 +70,10 @@ void Device::AfterOpen(Result<OpenedDevice> opened) {
   problem_.clear();
   completions_.emplace(loop_, open_->channel->fd);
   events_.emplace(loop_, open_->context->async_fd);
+  if (open_->cm) cm_events_.emplace(loop_, open_->cm.get());
   WatchCompletions();
   WatchEvents();
+  WatchCm();
   handlers_.journal("device " + info_.name + ": open");
   for (const PortFacts& port : facts_) handlers_.port_changed({info_.name, port.port}, "opened");
 }
@@ -80,8 +86,10 @@ void Device::Close(const std::string& why) {
   settle_.cancel();
   if (completions_) completions_->release();
   if (events_) events_->release();
+  if (cm_events_) cm_events_->release();
   completions_.reset();
   events_.reset();
+  cm_events_.reset();
   if (!opening) handlers_.journal("device " + info_.name + ": closing: " + why);
   for (const PortInfo& port : info_.ports) {
     DropQps(port.port);
@@ -241,8 +249,23 @@ void Device::Refresh() {
     return;
   }
   refreshing_ = true;
-  RunJob([context = open_->context.get(), info = info_] { return QueryPorts(*context, info); },
-         [this](std::vector<PortFacts> facts) { AfterRefresh(std::move(facts)); });
+  // A port with an event listens anew: its listeners may have gone with its link.
+  std::vector<IwarpListener> kept;
+  std::vector<IwarpListener> stale;
+  for (const PortFacts& port : facts_) {
+    auto& list = dirty_.contains(port.port) ? stale : kept;
+    list.insert(list.end(), port.listeners.begin(), port.listeners.end());
+  }
+  RunJob(
+      [context = open_->context.get(), cm = open_->cm.get(), host = options_.cm_host, info = info_,
+       kept = std::move(kept), stale = std::move(stale)]() mutable {
+        std::vector<PortFacts> facts = QueryPorts(*context, info);
+        if (cm < 0) return facts;
+        for (const IwarpListener& listener : stale) Cm(*host, cm).Destroy(listener.id);
+        ListenOnIwarpPorts(*host, cm, info, std::move(kept), facts);
+        return facts;
+      },
+      [this](std::vector<PortFacts> facts) { AfterRefresh(std::move(facts)); });
 }
 
 void Device::AfterRefresh(std::vector<PortFacts> facts) {
@@ -281,9 +304,7 @@ std::vector<probes::TransportPort> Device::Ports() const {
         port.gid = choice.entry->gid;
         port.gid_index = choice.entry->index;
       }
-      if (discovered.protocol == Protocol::kIwarp) {
-        port.reason = "iWARP needs librdmacm, which this version does not use";
-      } else if (!facts->problem.empty()) {
+      if (!facts->problem.empty()) {
         port.reason = facts->problem;
       } else if (!facts->active) {
         port.reason = "the port is down";

@@ -10,6 +10,7 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -29,6 +30,10 @@ struct DeviceOptions {
   std::string dev_root = "/dev/infiniband";
   int cq_depth = 256;  // the most QPs a port can have: one probe is out on each
   probes::GidFamily family = probes::GidFamily::kAny;
+  CmHost* cm_host = &KernelCmHost();  // for iWARP ports; outlives the device
+  // How long the end that dials waits until its QP is connected, and the other until it is dialled:
+  // shorter than the peer's patience with a request (5 s).
+  Duration connect_within = std::chrono::seconds(4);
 };
 
 class Device {
@@ -63,6 +68,7 @@ class Device {
                  probes::Transport::Connected connected);
   Result<void> Post(probes::QpId id, probes::Op op, std::uint64_t probe);
   void Poll();  // see probes::Transport::Poll
+  std::uint16_t TcpSourcePort(probes::QpId id) const;
   void CloseQp(probes::QpId id);
 
  private:
@@ -71,14 +77,32 @@ class Device {
     probes::QpId qp = 0;
     std::uint64_t probe = 0;
   };
+  // How a QP of an iWARP port is connected; see device_iwarp.cc.
+  struct IwarpLink {
+    // kUp: established, or so far that the driver has told the peer so.
+    enum class State { kIdle, kDialling, kAccepting, kUp, kBroken };
+    State state = State::kIdle;
+    std::optional<std::uint32_t> cm_id{};
+    std::uint16_t source_port = 0;
+    std::uint64_t peer_token = 0;            // 0: not known yet
+    std::string problem{};                   // why it is broken
+    probes::Transport::Connected connected;  // who waits for it to be up
+    std::unique_ptr<boost::asio::steady_timer> deadline;
+  };
   struct QpEntry {
     Qp qp;
     probes::GidEntry gid;
     probes::QpEndpoint here;
     probes::QpEndpoint there;
     probes::QpAttributes attributes;
-    bool in_job = false;  // the pool works on it
+    IwarpLink link;
+    int jobs = 0;         // in which the pool works on it
     bool doomed = false;  // to be destroyed when it comes back
+  };
+  using QpMap = std::map<probes::QpId, QpEntry>;
+  struct LinkStep {  // what a job for a link found out
+    std::uint32_t cm_id = 0;
+    std::uint16_t source_port = 0;
   };
 
   // `work` in the pool, then `done` with its result on the loop. The device outlives its jobs.
@@ -106,8 +130,27 @@ class Device {
   void AfterCreate(probes::QpId id, const probes::Transport::Opened& opened, Result<Qp> qp);
   void AfterConnect(probes::QpId id, const probes::Transport::Connected& connected,
                     Result<void> moved);
-  void DestroyQp(Qp qp);
+  void Retire(QpEntry entry);
   void DropQps(std::uint32_t port);
+
+  Cm ConnectionManager() const { return {*options_.cm_host, open_->cm.get()}; }
+  void WatchCm();
+  void OnCmEvents();
+  void OnCmEvent(const CmEvent& event);
+  void OnDialled(const CmEvent& event);
+  void Refuse(std::uint32_t cm_id);
+  void ConnectIwarp(probes::QpId id, QpEntry& entry, probes::Transport::Connected connected);
+  void Dial(probes::QpId id, QpEntry& entry);
+  void FinishDialling(probes::QpId id, QpEntry& entry, std::uint32_t cm_id);
+  template <typename Work>
+  void RunLinkJob(probes::QpId id, Work work);
+  void AfterLinkJob(probes::QpId id, Result<LinkStep> step);
+  void StartDeadline(probes::QpId id, QpEntry& entry);
+  void LinkIsUp(QpEntry& entry);
+  void BreakLink(QpEntry& entry, const Error& error);
+  Result<void> CheckLink(const QpEntry& entry, probes::Op op) const;
+  void AnswerLater(probes::Transport::Connected connected);
+
   void FinishClose();
   const PortFacts* FactsOf(std::uint32_t port) const;
   const OpenPort* PortOf(std::uint32_t port) const;
@@ -126,7 +169,7 @@ class Device {
   int jobs_ = 0;  // out in the pool; the device is not given back before they are home
   std::optional<OpenDevice> open_;
   std::vector<PortFacts> facts_;
-  std::map<probes::QpId, QpEntry> qps_;
+  QpMap qps_;
   // By wr_id. The numbers are ours and never come again: what a closed QP left in the CQ is no
   // probe of the next QP with its number.
   std::map<std::uint64_t, Posted> posted_;
@@ -138,6 +181,10 @@ class Device {
   // Released, never closed, by the destructor: the channel and the context own their descriptors.
   std::optional<boost::asio::posix::stream_descriptor> completions_;
   std::optional<boost::asio::posix::stream_descriptor> events_;
+  std::optional<boost::asio::posix::stream_descriptor> cm_events_;
+  int dialling_ = 0;                  // jobs that may wait for a SYN to be answered
+  int refusing_ = 0;                  // jobs that refuse who dialled
+  bool cm_paused_ = false;            // too many of them: whoever dials next waits
   boost::asio::steady_timer settle_;  // events come in bursts
 };
 

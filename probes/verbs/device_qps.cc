@@ -14,6 +14,12 @@ std::uint32_t RandomPsn() {
   return static_cast<std::uint32_t>(random()) & 0xFFFFFFU;
 }
 
+// Whoever knows it may connect to the QP, so it must not be guessed.
+std::uint64_t RandomToken() {
+  std::random_device random;
+  return std::uint64_t{random()} << 32U | random() | 1U;
+}
+
 }  // namespace
 
 void Device::OpenQp(probes::QpId id, const PortId& port, const Gid& towards,
@@ -39,7 +45,7 @@ void Device::OpenQp(probes::QpId id, const PortId& port, const Gid& towards,
   QpEntry& entry = qps_[id];
   entry.gid = *choice.entry;
   entry.attributes = attributes;
-  entry.in_job = true;
+  ++entry.jobs;
   const auto discovered =
       std::find_if(info_.ports.begin(), info_.ports.end(),
                    [&port](const PortInfo& candidate) { return candidate.port == port.port; });
@@ -51,7 +57,14 @@ void Device::OpenQp(probes::QpId id, const PortId& port, const Gid& towards,
                 .mtu_bytes = facts->mtu_bytes,
                 .buffer_address = reinterpret_cast<std::uintptr_t>(place->buffer.get()),
                 .buffer_rkey = place->mr->rkey,
-                .buffer_bytes = kBufferBytes};
+                .buffer_bytes = kBufferBytes,
+                .tcp_port = 0,
+                .cm_token = 0};
+  for (const IwarpListener& listener : facts->listeners) {
+    if (listener.here.ip != choice.entry->gid) continue;
+    entry.here.tcp_port = listener.here.port;
+    entry.here.cm_token = RandomToken();
+  }
   RunJob(
       [place = QpPlace{open_->pd.get(), place->cq.get(), port.port}] { return CreateInit(place); },
       [this, id, opened = std::move(opened)](Result<Qp> qp) {
@@ -62,9 +75,12 @@ void Device::OpenQp(probes::QpId id, const PortId& port, const Gid& towards,
 void Device::AfterCreate(probes::QpId id, const probes::Transport::Opened& opened, Result<Qp> qp) {
   const auto found = qps_.find(id);
   QpEntry& entry = found->second;
-  entry.in_job = false;
+  --entry.jobs;
   if (!qp || entry.doomed) {
-    if (qp) DestroyQp(std::move(*qp));
+    if (qp) {
+      entry.qp = std::move(*qp);
+      Retire(std::move(entry));
+    }
     qps_.erase(found);
     if (qp) {
       opened(Fail({"the port changed while a QP was made"}));
@@ -81,13 +97,18 @@ void Device::AfterCreate(probes::QpId id, const probes::Transport::Opened& opene
 void Device::ConnectQp(probes::QpId id, const probes::QpEndpoint& remote,
                        probes::Transport::Connected connected) {
   const auto found = qps_.find(id);
-  if (found == qps_.end() || found->second.in_job || found->second.doomed) {
+  if (found == qps_.end() || found->second.doomed ||
+      (found->second.jobs > 0 && found->second.here.cm_token == 0)) {
     connected(Fail({"the QP is gone: its port changed"}));
     return;
   }
   QpEntry& entry = found->second;
   entry.there = remote;
-  entry.in_job = true;
+  if (entry.here.protocol == Protocol::kIwarp) {
+    ConnectIwarp(id, entry, std::move(connected));
+    return;
+  }
+  ++entry.jobs;
   RunJob([request = RtsRequest{entry.qp.get(), entry.gid, entry.here, remote,
                                entry.attributes}] { return MoveToRts(request); },
          [this, id, connected = std::move(connected)](Result<void> moved) {
@@ -99,9 +120,9 @@ void Device::AfterConnect(probes::QpId id, const probes::Transport::Connected& c
                           Result<void> moved) {
   const auto found = qps_.find(id);
   QpEntry& entry = found->second;
-  entry.in_job = false;
+  --entry.jobs;
   if (entry.doomed) {
-    DestroyQp(std::move(entry.qp));
+    Retire(std::move(entry));
     qps_.erase(found);
     connected(Fail({"the QP is gone: its port changed"}));
     return;
@@ -111,10 +132,15 @@ void Device::AfterConnect(probes::QpId id, const probes::Transport::Connected& c
 
 Result<void> Device::Post(probes::QpId id, probes::Op op, std::uint64_t probe) {
   const auto found = qps_.find(id);
-  if (found == qps_.end() || found->second.in_job || found->second.doomed) {
+  if (found == qps_.end() || found->second.doomed) {
     return Fail({"the QP is gone: its port changed"});
   }
   QpEntry& entry = found->second;
+  if (entry.here.protocol == Protocol::kIwarp) {
+    if (Result<void> linked = CheckLink(entry, op); !linked) return linked;
+  } else if (entry.jobs > 0) {
+    return Fail({"the QP is being connected"});
+  }
   const std::uint64_t wr_id = ++last_wr_id_;
   Result<void> posted =
       PostProbe(*entry.qp, *PortOf(entry.here.port.port)->mr, entry.there, op, wr_id);
@@ -126,22 +152,27 @@ void Device::CloseQp(probes::QpId id) {
   const auto found = qps_.find(id);
   if (found == qps_.end()) return;
   std::erase_if(posted_, [id](const auto& posted) { return posted.second.qp == id; });
-  if (found->second.in_job) {
-    found->second.doomed = true;
+  QpEntry& entry = found->second;
+  entry.link.deadline.reset();
+  if (entry.link.connected) AnswerLater(std::exchange(entry.link.connected, nullptr));
+  if (entry.jobs > 0) {
+    entry.doomed = true;
     return;
   }
-  DestroyQp(std::move(found->second.qp));
+  Retire(std::move(entry));
   qps_.erase(found);
 }
 
-// A destroy waits for the driver, some milliseconds on a NIC: not on the loop.
-void Device::DestroyQp(Qp qp) {
+// A destroy waits for the driver, some milliseconds on a NIC: not on the loop. First the
+// connection, if it is iWARP's: the kernel complains about a QP that goes from under one.
+void Device::Retire(QpEntry entry) {
   if (state_ != State::kOpen) {
-    open_->qps.push_back(std::move(qp));
+    open_->qps.push_back(std::move(entry.qp));
     return;
   }
   RunJob(
-      [qp = std::move(qp)]() mutable {
+      [qp = std::move(entry.qp), cm = ConnectionManager(), id = entry.link.cm_id]() mutable {
+        if (id) cm.Destroy(*id);
         qp.reset();
         return true;
       },

@@ -9,6 +9,8 @@
 #include <optional>
 #include <utility>
 
+#include "probes/verbs/iwarp_ports.h"
+
 namespace rdmapulse::verbs {
 namespace {
 
@@ -143,7 +145,7 @@ std::vector<PortFacts> QueryPorts(ibv_context& context, const DeviceInfo& info) 
 }
 
 Result<OpenedDevice> OpenForProbing(const DeviceInfo& info, const std::string& dev_root,
-                                    int cq_depth) {
+                                    int cq_depth, CmHost& cm_host) {
   if (const Result<void> node = CheckNode(info, dev_root); !node) {
     return tl::unexpected(node.error());
   }
@@ -168,6 +170,11 @@ Result<OpenedDevice> OpenForProbing(const DeviceInfo& info, const std::string& d
     device.ports.push_back(std::move(*made));
   }
   opened.facts = QueryPorts(*device.context, info);
+  if (!HasIwarp(info)) return opened;
+  Result<UniqueFd> cm = cm_host.Open(dev_root + "/rdma_cm");
+  if (!cm) return tl::unexpected(cm.error());
+  device.cm = std::move(*cm);
+  ListenOnIwarpPorts(cm_host, device.cm.get(), info, {}, opened.facts);
   return opened;
 }
 

@@ -11,11 +11,20 @@
 #include "daemon/base/device_info.h"
 #include "daemon/base/result.h"
 #include "probes/gid_choice.h"
+#include "probes/verbs/cm.h"
 #include "probes/verbs/handles.h"
 
 namespace rdmapulse::verbs {
 
-// What the driver says of a port now.
+// Where an iWARP port can be dialled.
+struct IwarpListener {
+  std::uint32_t id = 0;  // of the connection manager
+  CmAddress here;
+
+  bool operator==(const IwarpListener&) const = default;
+};
+
+// What the driver says of a port now; of an iWARP port, `gids` are its netdev's IP addresses.
 struct PortFacts {
   std::uint32_t port = 1;
   LinkLayer link_layer = LinkLayer::kUnknown;
@@ -23,6 +32,7 @@ struct PortFacts {
   std::uint32_t mtu_bytes = 0;
   std::uint32_t lid = 0;
   std::vector<probes::GidEntry> gids;
+  std::vector<IwarpListener> listeners{};  // one for each of `gids`, on iWARP
   std::string problem{};  // why the driver did not say; then nothing above is known
 
   bool operator==(const PortFacts&) const = default;
@@ -49,6 +59,7 @@ struct OpenDevice {
   CompChannel channel;  // one for all the device's CQs
   std::vector<OpenPort> ports;
   std::vector<Qp> qps;  // those that end with the device
+  UniqueFd cm;          // of a device with iWARP ports; its identifiers end with it
 };
 
 struct OpenedDevice {
@@ -59,7 +70,7 @@ struct OpenedDevice {
 // `cq_depth`: the most work requests outstanding on a port. Fails with advice when /dev/infiniband
 // is closed to us or the memory lock limit is too low.
 Result<OpenedDevice> OpenForProbing(const DeviceInfo& info, const std::string& dev_root,
-                                    int cq_depth);
+                                    int cq_depth, CmHost& cm_host);
 
 // In order of `info`'s ports. A port whose query fails has a `problem`.
 std::vector<PortFacts> QueryPorts(ibv_context& context, const DeviceInfo& info);

@@ -39,7 +39,9 @@ class OpenDeviceTest : public ::testing::Test {
     EXPECT_THAT(verbs_.LiveObjects(), IsEmpty());
     EXPECT_THAT(verbs_.Misuse(), IsEmpty());
   }
-  Result<OpenedDevice> OpenIt() { return OpenForProbing(info_, kNoDevRoot, kCqDepth); }
+  Result<OpenedDevice> OpenIt() {
+    return OpenForProbing(info_, kNoDevRoot, kCqDepth, KernelCmHost());
+  }
 
   fakes::Ibverbs verbs_;
   DeviceInfo info_ = Discovered("fake_0", {1, 2});
@@ -76,7 +78,8 @@ TEST_F(OpenDeviceTest, APeerCanReachOnePageAPortAndNoMore) {
 }
 
 TEST_F(OpenDeviceTest, ADeviceThatLibibverbsDoesNotKnowNeedsItsProvider) {
-  const Result<OpenedDevice> opened = OpenForProbing(Discovered("mlx9_0"), kNoDevRoot, kCqDepth);
+  const Result<OpenedDevice> opened =
+      OpenForProbing(Discovered("mlx9_0"), kNoDevRoot, kCqDepth, KernelCmHost());
   ASSERT_FALSE(opened);
   EXPECT_EQ(opened.error().Text(),
             "libibverbs does not know mlx9_0; install its provider (Debian: ibverbs-providers)");
@@ -108,7 +111,7 @@ TEST_F(OpenDeviceTest, ANodeThatIsClosedToUsSaysWhatOpensIt) {
   EXPECT_EXIT(
       {
         DropCapabilities();
-        const Result<OpenedDevice> opened = OpenForProbing(info_, folder, kCqDepth);
+        const Result<OpenedDevice> opened = OpenForProbing(info_, folder, kCqDepth, KernelCmHost());
         std::fputs(opened ? "it opened" : opened.error().Text().c_str(), stderr);
         std::_Exit(0);
       },

@@ -94,12 +94,17 @@ void VerbsTransport::Poll() {
   for (const auto& [name, device] : devices_) device->Poll();
 }
 
+std::uint16_t VerbsTransport::TcpSourcePort(probes::QpId qp) const {
+  const Device* const device = DeviceOf(qp);
+  return device == nullptr ? std::uint16_t{0} : device->TcpSourcePort(qp);
+}
+
 void VerbsTransport::Close(probes::QpId qp) {
   if (Device* const device = DeviceOf(qp)) device->CloseQp(qp);
   qps_.erase(qp);
 }
 
-Device* VerbsTransport::DeviceOf(probes::QpId qp) {
+Device* VerbsTransport::DeviceOf(probes::QpId qp) const {
   const auto found = qps_.find(qp);
   return found == qps_.end() ? nullptr : found->second;
 }

@@ -46,10 +46,11 @@ class VerbsTransport : public probes::Transport {
   void Connect(probes::QpId qp, const probes::QpEndpoint& remote, Connected connected) override;
   Result<void> Post(probes::QpId qp, probes::Op op, std::uint64_t probe) override;
   void Poll() override;
+  std::uint16_t TcpSourcePort(probes::QpId qp) const override;
   void Close(probes::QpId qp) override;
 
  private:
-  Device* DeviceOf(probes::QpId qp);
+  Device* DeviceOf(probes::QpId qp) const;
   Device::Handlers DeviceHandlers();
 
   boost::asio::io_context& loop_;

@@ -78,14 +78,6 @@ TEST_F(TransportTest, AnIgnoredPortIsNotShown) {
   EXPECT_THAT(PortNames(), ElementsAre("fake_1/1"));
 }
 
-TEST_F(TransportTest, AnIwarpPortIsNamedAndNotUsed) {
-  a_.info.ports[0].protocol = Protocol::kIwarp;
-  a_.Discover();
-  ASSERT_TRUE(RunUntil([this] { return !a_.changes.empty(); }));
-  EXPECT_FALSE(a_.Port().usable);
-  EXPECT_EQ(a_.Port().reason, "iWARP needs librdmacm, which this version does not use");
-}
-
 TEST_F(TransportTest, AnotherFamilyRebuildsTheQpsWithItsGid) {
   fakes::FakePort both = RocePort("10.0.0.1");
   both.gids.push_back(RoceGid(5, "fd77::1"));

@@ -2,8 +2,12 @@
 // and instantiates TransportContractTest with it; a fake that drifts from the real thing fails
 // there.
 //
-//   transport_contract_test   tests/fakes/fabric, and probes/verbs over tests/fakes/ibverbs
-//   transport_contract_rxe    probes/verbs on the first RDMA device of the host that runs it
+//   transport_contract_test   tests/fakes/fabric, and probes/verbs over tests/fakes/ibverbs, as
+//   RoCE
+//                             and as iWARP
+//   transport_contract_rxe    probes/verbs on the first RDMA device of the host that runs it, rxe
+//   or
+//                             siw
 //
 // The second is for a lab's guest (or a host with a NIC whose addresses may be changed). The guest
 // has the libraries of the daemon that it was booted with:
@@ -54,6 +58,10 @@ class TransportHarness {
   virtual Gid Nobody() = 0;
   // An address of Here's port comes or goes, so that its QPs are dead; it is usable soon again.
   virtual void DisturbHere() = 0;
+  // What can be posted; not empty.
+  virtual std::vector<probes::Op> Ops() const {
+    return {probes::Op::kWrite0, probes::Op::kWrite, probes::Op::kRead};
+  }
 };
 
 struct Implementation {
@@ -83,10 +91,12 @@ class TransportContractTest : public ::testing::TestWithParam<Implementation> {
   // Returns when whatever was under way has come: later work has completed.
   void Settle();
   Gid GidOf(const End& end) const;
+  Protocol GetProtocol() const;  // Here's
 
   std::unique_ptr<TransportHarness> harness_;
   End here_;
   End there_;
+  std::vector<probes::Op> ops_;
   Completions completed_;
   std::vector<PortId> changed_;
   int answers_due_ = 0;

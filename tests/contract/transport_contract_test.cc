@@ -12,6 +12,7 @@
 #include "probes/verbs/transport.h"
 #include "tests/fakes/fabric.h"
 #include "tests/fakes/ibverbs.h"
+#include "tests/fakes/rdma_cm.h"
 
 namespace rdmapulse::contract {
 namespace {
@@ -107,14 +108,81 @@ class VerbsHarness final : public TransportHarness {
                                     .journal = [](const std::string&) {}}};
 };
 
+// The same hosts with iWARP.
+class IwarpHarness final : public TransportHarness {
+ public:
+  IwarpHarness() {
+    cm_.Attach(verbs_);
+    for (const std::string device : {"fake_0", "fake_1"}) {
+      verbs_.AddDevice(device, {fakes::FakePort{}});
+      DeviceInfo& info = devices_.emplace_back();
+      info.name = device;
+      info.ports.push_back({.port = 1, .protocol = Protocol::kIwarp});
+      info.ports[0].netdev = device + "_netdev";
+    }
+    cm_.SetAddresses("fake_0_netdev", "fake_0", 1, {"10.0.0.1"});
+    cm_.SetAddresses("fake_1_netdev", "fake_1", 2, {"10.0.0.2"});
+    transport_.SetDevices(devices_, Clock::now());
+    RunUntil([this] {
+      const auto ports = transport_.Ports();
+      return ports.size() == 2 && ports[0].usable && ports[1].usable;
+    });
+  }
+  void Stop() override {
+    transport_.Stop();
+    loop_.restart();
+    loop_.run_for(kPatience);
+    EXPECT_TRUE(loop_.stopped());
+    for (const auto& left :
+         {verbs_.LiveObjects(), verbs_.Misuse(), cm_.LiveObjects(), cm_.Misuse()}) {
+      EXPECT_EQ(left, std::vector<std::string>{});
+    }
+  }
+
+  End Here() override { return {&transport_, {"fake_0", 1}}; }
+  End There() override { return {&transport_, {"fake_1", 1}}; }
+  bool RunUntil(const std::function<bool()>& condition) override {
+    const TimePoint deadline = Clock::now() + kPatience;
+    while (!condition()) {
+      if (Clock::now() >= deadline) return false;
+      loop_.restart();
+      loop_.run_one_for(20ms);
+    }
+    return true;
+  }
+  Gid Nobody() override { return *ParseGid("10.0.0.77"); }
+  void DisturbHere() override {
+    cm_.SetAddresses("fake_0_netdev", "fake_0", 1, {"10.0.0.1", "10.0.0.3"});
+    transport_.SetDevices(devices_, Clock::now() + 10s);
+  }
+  std::vector<probes::Op> Ops() const override { return {probes::Op::kRead}; }
+
+ private:
+  static verbs::DeviceOptions OptionsWith(verbs::CmHost& host) {
+    verbs::DeviceOptions options;
+    options.cm_host = &host;
+    return options;
+  }
+
+  fakes::Ibverbs verbs_;
+  fakes::RdmaCm cm_;
+  std::vector<DeviceInfo> devices_;
+  boost::asio::io_context loop_{1};
+  verbs::VerbsTransport transport_{loop_,
+                                   {.device = OptionsWith(cm_),
+                                    .ignored = [](const PortId&) { return false; },
+                                    .journal = [](const std::string&) {}}};
+};
+
 template <typename Harness>
 std::unique_ptr<TransportHarness> Make() {
   return std::make_unique<Harness>();
 }
 
-INSTANTIATE_TEST_SUITE_P(Both, TransportContractTest,
+INSTANTIATE_TEST_SUITE_P(All, TransportContractTest,
                          ::testing::Values(Implementation{"Fabric", Make<FabricHarness>},
-                                           Implementation{"Verbs", Make<VerbsHarness>}),
+                                           Implementation{"Verbs", Make<VerbsHarness>},
+                                           Implementation{"Iwarp", Make<IwarpHarness>}),
                          [](const ::testing::TestParamInfo<Implementation>& tested) {
                            return tested.param.name;
                          });

@@ -112,6 +112,13 @@ class Ibverbs {
   void AnswerForAll(std::chrono::microseconds after);
   void MoveQpsToError(const std::string& device);  // their outstanding work is flushed
 
+  // --- iWARP, for tests/fakes/rdma_cm
+  bool HasQp(const std::string& device, std::uint32_t qpn) const;
+  // Both to RTS, connected to each other; false when one is not there or was connected before.
+  bool JoinQps(const std::string& a, std::uint32_t a_qpn, const std::string& b,
+               std::uint32_t b_qpn);
+  void BreakQp(const std::string& device, std::uint32_t qpn);  // to ERR; its work is flushed
+
   // --- what is there
   std::vector<FakeQp> Qps() const;
   // What was not given back, each as "ibv_qp of fake_0".

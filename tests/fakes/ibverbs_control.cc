@@ -214,6 +214,36 @@ void Ibverbs::MoveQpsToError(const std::string& device) {
   }
 }
 
+bool Ibverbs::HasQp(const std::string& device, std::uint32_t qpn) const {
+  const std::lock_guard lock(model_->mutex);
+  return model_->FindQp(device, qpn) != nullptr;
+}
+
+bool Ibverbs::JoinQps(const std::string& a, std::uint32_t a_qpn, const std::string& b,
+                      std::uint32_t b_qpn) {
+  const std::lock_guard lock(model_->mutex);
+  FakeRcQp* const ends[] = {model_->FindQp(a, a_qpn), model_->FindQp(b, b_qpn)};
+  for (const FakeRcQp* const end : ends) {
+    if (end == nullptr || end->state != IBV_QPS_INIT) return false;
+  }
+  // What a QP of this fabric points at its peer by; the numbers are of no other pair.
+  const std::uint32_t psn = ++model_->last_psn;
+  for (int i = 0; i < 2; ++i) {
+    ibv_qp_attr& attr = ends[i]->attr;
+    attr.dest_qp_num = ends[1 - i]->ibv.qp_num;
+    attr.sq_psn = 2 * psn + static_cast<std::uint32_t>(i);
+    attr.rq_psn = 2 * psn + static_cast<std::uint32_t>(1 - i);
+    ends[i]->state = IBV_QPS_RTS;
+  }
+  return true;
+}
+
+void Ibverbs::BreakQp(const std::string& device, std::uint32_t qpn) {
+  const std::lock_guard lock(model_->mutex);
+  FakeRcQp* const qp = model_->FindQp(device, qpn);
+  if (qp != nullptr && !qp->context->dead) model_->MoveToError(*qp);
+}
+
 std::vector<FakeQp> Ibverbs::Qps() const {
   const std::lock_guard lock(model_->mutex);
   std::vector<FakeQp> qps;

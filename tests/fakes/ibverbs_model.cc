@@ -136,6 +136,13 @@ FakeDevice& Ibverbs::Model::Find(const std::string& name) {
   return *found->second;
 }
 
+FakeRcQp* Ibverbs::Model::FindQp(const std::string& device, std::uint32_t qpn) const {
+  for (const auto& [handle, qp] : qps) {
+    if (qp->context->device->name == device && qp->ibv.qp_num == qpn) return qp.get();
+  }
+  return nullptr;
+}
+
 void Ibverbs::Model::Vanish(FakeDevice& device) {
   device.gone = true;
   for (const auto& [handle, context] : contexts) {

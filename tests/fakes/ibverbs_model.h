@@ -113,6 +113,7 @@ class Ibverbs::Model {
   void Note(std::string misuse) { misuse_list.push_back(std::move(misuse)); }
 
   FakeDevice& Find(const std::string& name);
+  FakeRcQp* FindQp(const std::string& device, std::uint32_t qpn) const;
   void Vanish(FakeDevice& device);
   void Raise(FakeContext& context, const ibv_async_event& event);
 
@@ -139,6 +140,7 @@ class Ibverbs::Model {
   std::map<const void*, int> unacknowledged_events;  // of a CQ or QP
   std::uint32_t last_key = 0x1000;
   std::uint64_t last_life = 0;
+  std::uint32_t last_psn = 0;
 
   int fail_at = 0;  // 0: none
   int fail_code = 0;
