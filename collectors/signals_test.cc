@@ -107,11 +107,14 @@ TEST(SignalsTest, NarrowCounterSaturatesAtItsOwnLimit) {
 
 TEST(SignalsTest, QedrsLinkChangesAreNoLinkDowns) {
   Collection collection;
-  collection.readings = {Of(Source::kEthtool, {{"link_change_count", 7}}),
+  collection.readings = {Of(Source::kEthtool, {{"link_change_count", 7}, {"rx_crc_errors", 1}}),
                          Of(Source::kNetdev, {{"carrier_down_count", 3}})};
   EXPECT_THAT(Signals(collection, "qedr"),
-              ElementsAre(SubjectSignals{
-                  "d", 1, "", {Signal("link_down_events", 3, false, Source::kNetdev)}}));
+              ElementsAre(SubjectSignals{"d",
+                                         1,
+                                         "",
+                                         {Signal("fcs_errors", 1, false, Source::kEthtool),
+                                          Signal("link_down_events", 3, false, Source::kNetdev)}}));
 }
 
 TEST(SignalsTest, AllZerosOfIrdmasThirdGenerationAreNone) {
@@ -119,21 +122,6 @@ TEST(SignalsTest, AllZerosOfIrdmasThirdGenerationAreNone) {
               IsEmpty());
   EXPECT_THAT(Signals(Of(Source::kHwCounters, {{"RTO", 0}, {"cnpSent", 1}}), "irdma_gen3"),
               ElementsAre(HwSignal("cnp_sent", 1), HwSignal("retransmit_timeout", 0)));
-}
-
-TEST(SignalsTest, BnxtsTrafficIsOfItsQueues) {
-  const auto received = [](const char* cos, std::uint64_t value) {
-    SignalValue signal = Signal("prio_rx_bytes", value, false, Source::kEthtool);
-    signal.part_label = "cos";
-    signal.part = cos;
-    return signal;
-  };
-  EXPECT_THAT(Signals(Of(Source::kEthtool, {{"rx_bytes_cos0", 9},
-                                            {"rx_bytes_pri0", 9},
-                                            {"rx_bytes_pri1", 9},
-                                            {"rx_bytes_cos3", 7}}),
-                      "bnxt"),
-              ElementsAre(received("0", 9), received("3", 7)));
 }
 
 TEST(SignalsTest, TwoNamesOfOneSignalAddUp) {
