@@ -40,12 +40,14 @@ else
 fi
 
 echo "the lab's longer cases"
-python3 tests/lab/end_to_end.py --long 2>&1 | tee "$log"
-if [[ $(tail -n 1 "$log") =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed$ ]]; then
-  passed=$((passed + BASH_REMATCH[1])) failed=$((failed + BASH_REMATCH[2]))
-else
-  failed=$((failed + 1))
-fi
+for program in end_to_end iwarp; do
+  python3 "tests/lab/$program.py" --long 2>&1 | tee "$log"
+  if [[ $(tail -n 1 "$log") =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed$ ]]; then
+    passed=$((passed + BASH_REMATCH[1])) failed=$((failed + BASH_REMATCH[2]))
+  else
+    failed=$((failed + 1))
+  fi
+done
 
 FUZZ_SECONDS=${FUZZ_SECONDS:-300} bash tests/run.sh fuzz 2>&1 | tee "$log"
 count "$log"

@@ -112,20 +112,21 @@ run_integration() {
 }
 
 run_lab() {
-  say "building the lab and booting three hosts"
+  say "building the lab and booting three hosts, then two with iWARP"
   check "lab builds" bazel build --config=release //daemon:rdmapulsed //daemon/cli:rdmapulse \
     //tests/lab/... //tests/contract:transport_contract_rxe
-  local log="$logs/lab"
-  python3 tests/lab/end_to_end.py 2>&1 | tee "$log" | grep -E '^(PASS|FAIL|     |h[0-9])'
-  local line
-  line=$(grep -E '^[0-9]+ passed, [0-9]+ failed$' "$log" | tail -n 1)
-  if [[ $line =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed$ ]]; then
-    passed=$((passed + BASH_REMATCH[1])) failed=$((failed + BASH_REMATCH[2]))
-    if ((BASH_REMATCH[2] > 0)); then tail -n 150 "$log"; fi
-  else
-    failed=$((failed + 1))
-    tail -n 100 "$log"
-  fi
+  local log="$logs/lab" program line
+  for program in end_to_end iwarp; do
+    python3 "tests/lab/$program.py" 2>&1 | tee "$log" | grep -E '^(PASS|FAIL|     |h[0-9])'
+    line=$(grep -E '^[0-9]+ passed, [0-9]+ failed$' "$log" | tail -n 1)
+    if [[ $line =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed$ ]]; then
+      passed=$((passed + BASH_REMATCH[1])) failed=$((failed + BASH_REMATCH[2]))
+      if ((BASH_REMATCH[2] > 0)); then tail -n 150 "$log"; fi
+    else
+      failed=$((failed + 1))
+      tail -n 100 "$log"
+    fi
+  done
 }
 
 bash deploy/install_dependencies.sh || { echo "0 passed, 1 failed, 0 skipped"; exit 1; }

@@ -7,21 +7,18 @@ Limits are in seconds and say what a user waits for; a case fails at three times
 slow machine does not make it flaky, or at once on wrong content. The last line counts cases.
 """
 
-import argparse
 import json
 import re
 import subprocess
 import sys
-import tempfile
 import time
-import traceback
 import urllib.request
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
+import case_runner  # noqa: E402
 import verdicts  # noqa: E402
-from errors import LabError  # noqa: E402
 from world import HOSTS, PATIENCE, Failure, World  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -258,64 +255,5 @@ CASES = (all_pairs_probe, counters_appear_and_move, metrics_are_clean, cli_speak
          a_killed_host_is_seen_and_comes_back, dashboard_queries, *verdicts.CASES)
 
 
-def run_cases(world, wanted):
-    failed = 0
-    for case in CASES + verdicts.LONG_CASES:
-        if case.__name__ not in wanted:
-            continue
-        name = case.__name__.replace("_", " ")
-        print(f"case {name}", flush=True)
-        try:
-            if case in verdicts.LONG_CASES:
-                world.wait_quiet()
-            case(world)
-            print(f"PASS {name}", flush=True)
-        except (Failure, LabError, OSError, subprocess.TimeoutExpired) as error:
-            failed += 1
-            print(f"FAIL {name}: {error}", flush=True)
-            for host in HOSTS:
-                tail = world.lab("log", host, check=False).stdout[-1500:]
-                print(f"--- log of {host}\n{tail}", flush=True)
-        except Exception:  # a fault of this program, told with its place
-            failed += 1
-            print(f"FAIL {name}: {traceback.format_exc()}", flush=True)
-    return failed
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("cases", nargs="*", help="only these: " +
-                        ", ".join(case.__name__ for case in CASES + verdicts.LONG_CASES) +
-                        "; default: all but " +
-                        ", ".join(case.__name__ for case in verdicts.LONG_CASES))
-    parser.add_argument("--long", action="store_true", help="the cases that default leaves out")
-    parser.add_argument("--dir", help="state folder of the lab; default: a new one")
-    parser.add_argument("--bin", help="folder with rdmapulsed and rdmapulse")
-    parser.add_argument("--lab-bin", help="folder with the lab's own programs")
-    parser.add_argument("--contract", help="the transport_contract_rxe program",
-                        default=ROOT / "bazel-bin/tests/contract/transport_contract_rxe")
-    options = parser.parse_args()
-    wanted = set(options.cases or
-                 (case.__name__ for case in (verdicts.LONG_CASES if options.long else CASES)))
-    unknown = wanted - {case.__name__ for case in CASES + verdicts.LONG_CASES}
-    if unknown:
-        parser.error(f"no such cases: {', '.join(sorted(unknown))}")
-    total = len(wanted)
-    with tempfile.TemporaryDirectory(prefix="rdmapulse-e2e-") as folder:
-        world = World(options.dir or folder,
-                      {"--bin": options.bin, "--lab-bin": options.lab_bin}, options.contract)
-        try:
-            world.up()
-            print(world.lab("late").stdout, flush=True)
-            failed = run_cases(world, wanted)
-        except (Failure, LabError) as error:
-            print(f"FAIL bringing the lab up: {error}", flush=True)
-            failed = total
-        finally:
-            world.down()
-    print(f"{total - failed} passed, {failed} failed", flush=True)
-    return 1 if failed else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(case_runner.main(__doc__, World, CASES, verdicts.LONG_CASES))

@@ -27,6 +27,8 @@ class Failure(Exception):
 class World:
     """The lab and the Prometheus beside it."""
 
+    hosts = HOSTS
+
     def __init__(self, folder, programs, contract):
         self.folder = Path(folder)
         self.programs = programs
@@ -48,7 +50,7 @@ class World:
         return self.lab("exec", host, "--", *command, check=check, timeout=timeout)
 
     def up(self):
-        words = ["up", "--hosts", str(len(HOSTS))]
+        words = ["up", "--hosts", str(len(self.hosts))]
         for option, folder in self.programs.items():
             words += [option, folder] if folder else []
         print(self.lab(*words, timeout=600).stdout, flush=True)
@@ -122,11 +124,11 @@ class World:
     def wait_quiet(self, limit_s=60):
         """Until nothing is left of the case before; a flap is remembered for ten minutes."""
         def nothing():
-            return not any(finding for host in HOSTS for finding in self.findings(host, state=None)
+            return not any(finding for host in self.hosts for finding in self.findings(host, state=None)
                            if finding["condition"] not in ("link_flap", *NO_VERDICT))
 
         self.wait("nothing is found any more", limit_s, nothing,
-                  lambda: f"; {({host: self.told(host) for host in HOSTS})}")
+                  lambda: f"; {({host: self.told(host) for host in self.hosts})}")
 
     def told(self, host):
         return [f"{finding['condition']} {finding['state']}" for finding in
@@ -134,7 +136,7 @@ class World:
 
     def mark(self):
         """For begun(): what the daemons have written so far."""
-        return {host: len(self.lab("log", host).stdout) for host in HOSTS}
+        return {host: len(self.lab("log", host).stdout) for host in self.hosts}
 
     def begun(self, mark, host):
         """The conditions that the host's journal says became active since then, with their line."""
@@ -145,7 +147,7 @@ class World:
     def expect_begun(self, mark, **allowed):
         """`h1={"peer_down"}`: of what began there nothing else; of a host that is not named nothing
         but what says nothing of the network."""
-        for host in HOSTS:
+        for host in self.hosts:
             others = {name: line for name, line in self.begun(mark, host).items()
                       if name not in allowed.get(host, ()) and name not in NO_VERDICT}
             if others:

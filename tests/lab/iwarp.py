@@ -1,0 +1,151 @@
+#!/usr/bin/env python3
+"""Two hosts with iWARP in software (siw) probe each other; faults are made at the switch and in the
+guests, and judged from outside, as in end_to_end.py.
+
+Without arguments the short cases; --long: those that the default leaves out. Limits are in seconds and
+say what a user waits for; a case fails at three times its limit, or at once on wrong content. The last
+line counts cases.
+"""
+
+import json
+import re
+import sys
+import time
+import urllib.request
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+import case_runner  # noqa: E402
+from world import PATIENCE, Failure, World  # noqa: E402
+
+HOSTS = ("h1", "h2")
+PAIRS = [("h1", "h2"), ("h2", "h1")]
+
+
+class IwarpWorld(World):
+    """The lab alone: what is asked of Prometheus elsewhere is read from /metrics here."""
+
+    hosts = HOSTS
+
+    def up(self):
+        words = ["up", "--hosts", str(len(HOSTS)), "--transport", "siw"]
+        for option, folder in self.programs.items():
+            words += [option, folder] if folder else []
+        print(self.lab(*words, timeout=900).stdout, flush=True)
+        for host in json.loads(self.lab("status", "--json").stdout)["hosts"]:
+            self.urls[host["host"]] = host["metrics_url"].removesuffix("/metrics")
+
+    def value(self, host, metric, labels=""):
+        try:
+            with urllib.request.urlopen(f"{self.urls[host]}/metrics", timeout=10) as answer:
+                lines = answer.read().decode().splitlines()
+        except OSError:
+            return None
+        wanted = [label for label in labels.split(",") if label]
+        found = [float(line.rsplit(" ", 1)[1]) for line in lines
+                 if re.match(rf"{metric}[{{ ]", line) and all(label in line for label in wanted)]
+        return sum(found) if found else None
+
+    def paths(self, host):
+        return self.api(host, "peers")["peers"][0]["paths"]
+
+
+def all_pairs_read(world):
+    world.wait_probing(10, PAIRS)
+    for host in HOSTS:
+        paths = world.paths(host)
+        if sorted((path["class"], path["op"]) for path in paths) != [("control", "read"),
+                                                                     ("lossless", "read")]:
+            raise Failure(f"{host} probes {paths}")
+        if not all(path["sport"] for path in paths):
+            raise Failure(f"{host} does not know the source ports: {paths}")
+        if world.gid(host) != f"10.77.0.{host[1]}":
+            raise Failure(f"{host} is reached by {world.gid(host)}")
+    text = world.guest("h1", "rdmapulse", "ports").stdout
+    if "siw0/1" not in text or "iwarp" not in text:
+        raise Failure(f"rdmapulse ports says {text}")
+    scrape = world.guest("h1", "rdmapulse", "scrape").stdout
+    if 'rdmapulse_port_info{device="siw0",port="1",netdev="eth0",driver="siw",protocol="iwarp"' not in scrape:
+        raise Failure(f"rdmapulse scrape says {scrape[:2000]}")
+
+
+def a_write_is_refused_in_one_sentence(world):
+    said = world.guest("h1", "rdmapulse", "probe", "h2", "--op", "write0", "-c", "1", check=False).stdout
+    if "write0 says nothing on iWARP" not in said or "use --op read" not in said:
+        raise Failure(f"rdmapulse probe --op write0 said {said}")
+    done = world.guest("h1", "rdmapulse", "probe", "h2", "--op", "read", "-c", "3", "-i", "0.2", "--json")
+    summary = json.loads(done.stdout.splitlines()[-1])["summary"]
+    if summary["sent"] != 3 or summary["ok"] < 1:
+        raise Failure(f"rdmapulse probe --op read said {done.stdout}")
+
+
+def verbs_keep_the_contract(world):
+    """The suite that the fakes pass, over the host's own address; the daemon goes on beside it."""
+    world.lab("put", "h2", str(world.contract), "/root/contract")
+    world.guest("h2", "chmod", "755", "/root/contract")
+    done = world.guest("h2", "/root/contract", check=False, timeout=300)
+    result = re.search(r"\[  PASSED  \] (\d+) tests?", done.stdout)
+    if done.returncode != 0 or not result or "SKIPPED" in done.stdout:
+        raise Failure(f"exit {done.returncode}: {done.stdout[-3000:]}{done.stderr[-1000:]}")
+    print(f"     {result[1]} cases on siw0 of h2", flush=True)
+    world.wait_probing(10, PAIRS)
+
+
+def a_deleted_device(world):
+    """It is let go at once, or `rdma link delete` would wait for ever."""
+    epoch = world.epoch("h2")
+    fds = world.value("h2", "process_open_fds")
+    started = time.monotonic()
+    world.guest("h2", "rdma", "link", "delete", "siw0", timeout=60)
+    took = time.monotonic() - started
+    print(f"     rdma link delete returned: {took:.1f} s (limit 5 s)", flush=True)
+    if took > 5 * PATIENCE:
+        raise Failure(f"rdma link delete took {took:.1f} s")
+    world.wait("rdmapulse_rdma_devices 0", 3,
+               lambda: world.value("h2", "rdmapulse_rdma_devices") == 0)
+    world.guest("h2", "rdma", "link", "add", "siw0", "type", "siw", "netdev", "eth0")
+    world.wait_probing(10, PAIRS)
+    if world.epoch("h2") != epoch:
+        raise Failure("the daemon was restarted")
+    world.wait(f"as many descriptors as before ({fds:.0f})", 5,
+               lambda: world.value("h2", "process_open_fds") <= fds)
+
+
+def a_killed_daemon_and_a_killed_host(world):
+    world.lab("daemon", "h2", "kill")
+    world.wait("h1 says rdmapulse_peer_up 0", 3,
+               lambda: world.value("h1", "rdmapulse_peer_up", 'peer="h2"') == 0)
+    world.lab("daemon", "h2", "start")
+    world.wait_probing(10, PAIRS)
+    world.lab("kill", "h2")
+    world.wait("h1 says rdmapulse_peer_up 0", 3,
+               lambda: world.value("h1", "rdmapulse_peer_up", 'peer="h2"') == 0)
+    world.lab("start", "h2", timeout=600)
+    world.wait_probing(15, PAIRS)
+
+
+def a_moved_address(world):
+    """No event tells of it: the daemon looks every ten seconds."""
+    epoch = world.epoch("h2")
+    world.guest("h2", "ip", "address", "del", "10.77.0.2/24", "dev", "eth0")
+    world.guest("h2", "ip", "address", "add", "10.77.0.102/24", "dev", "eth0")
+    try:
+        world.wait("h2's port uses the new address", 12, lambda: world.gid("h2") == "10.77.0.102")
+        world.wait_probing(10, PAIRS)
+        if world.epoch("h2") != epoch:
+            raise Failure("the daemon was restarted")
+    finally:
+        world.guest("h2", "ip", "address", "del", "10.77.0.102/24", "dev", "eth0", check=False)
+        world.guest("h2", "ip", "address", "add", "10.77.0.2/24", "dev", "eth0", check=False)
+    world.wait("and the old one again", 12, lambda: world.gid("h2") == "10.77.0.2")
+    world.wait_probing(10, PAIRS)
+
+
+CASES = (all_pairs_read, a_write_is_refused_in_one_sentence, verbs_keep_the_contract,
+         a_deleted_device)
+LONG_CASES = (a_killed_daemon_and_a_killed_host, a_moved_address)
+
+
+if __name__ == "__main__":
+    sys.exit(case_runner.main(__doc__, IwarpWorld, CASES, LONG_CASES, "iwarp: "))
