@@ -102,16 +102,6 @@ void RdmaCm::FailCommand(int n, int code) {
   seen_ = 0;
 }
 
-bool RdmaCm::FaultFired() const {
-  const std::lock_guard lock(mutex_);
-  return fired_;
-}
-
-int RdmaCm::CommandsSeen() const {
-  const std::lock_guard lock(mutex_);
-  return seen_;
-}
-
 void RdmaCm::SetSilence(Silence silence) {
   const std::lock_guard lock(mutex_);
   silence_ = silence;

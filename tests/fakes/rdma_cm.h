@@ -34,9 +34,15 @@ class RdmaCm final : public verbs::CmHost {
 
   // The n-th command from now on that makes or moves something (from 1) fails with this errno.
   void FailCommand(int n, int code);
-  bool FaultFired() const;
+  bool FaultFired() const {
+    const std::lock_guard lock(mutex_);
+    return fired_;
+  }
   // Such commands since the last FailCommand, or since the start.
-  int CommandsSeen() const;
+  int CommandsSeen() const {
+    const std::lock_guard lock(mutex_);
+    return seen_;
+  }
   // From now on nobody answers at this stage: no ARP, no SYN answered, no reply to the request.
   enum class Silence { kNone, kAddress, kSyn, kReply };
   void SetSilence(Silence silence);
