@@ -24,9 +24,14 @@ T As(std::span<const std::byte> payload) {
   return value;
 }
 
+// The kernel's interface passes addresses as numbers.
+void* AtAddress(std::uint64_t address) {
+  return reinterpret_cast<void*>(address);  // NOLINT(performance-no-int-to-ptr)
+}
+
 template <typename T>
 void Answer(std::uint64_t response, const T& answer) {
-  std::memcpy(reinterpret_cast<void*>(response), &answer, sizeof answer);
+  std::memcpy(AtAddress(response), &answer, sizeof answer);
 }
 
 CmAddress Read(const __kernel_sockaddr_storage& from) {
@@ -225,7 +230,7 @@ int RdmaCm::Command(int fd, std::uint32_t number, std::span<const std::byte> pay
       const auto command = As<rdma_ucm_set_option>(payload);
       if (command.level != RDMA_OPTION_ID || command.optname != RDMA_OPTION_ID_TOS) return ENOSYS;
       if (command.optlen != 1) return EINVAL;
-      traffic_classes_[""] = *reinterpret_cast<const std::uint8_t*>(command.optval);
+      traffic_classes_[""] = *static_cast<const std::uint8_t*>(AtAddress(command.optval));
       return find(command.id) != nullptr ? 0 : ENOENT;
     }
     case RDMA_USER_CM_CMD_BIND: {
