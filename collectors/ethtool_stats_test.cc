@@ -188,7 +188,7 @@ TEST_F(EthtoolStatsTest, NetdevThatWentAwayIsAProblemAndIsReadAfreshWhenItIsBack
 TEST_F(EthtoolStatsTest, AbsurdCountIsRefused) {
   nic.stats = {{"a", 1}};
   nic.announced = kMaxStatistics + 1;
-  EXPECT_THAT(Pass().problems, ElementsAre(Problem{"eth0", "Argument list too long"}));
+  EXPECT_THAT(Pass().problems, ElementsAre(ProblemOf("eth0", E2BIG)));
   EXPECT_EQ(nic.namings, 0);
 }
 

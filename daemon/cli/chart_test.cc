@@ -15,8 +15,8 @@ constexpr auto kAbsent = std::nullopt;
 
 // 68 columns: two each.
 std::vector<std::optional<double>> Ramp() {
-  std::vector<std::optional<double>> values;
-  for (int i = 0; i < 34; ++i) values.emplace_back(i);
+  std::vector<std::optional<double>> values(34);
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<double>(i);
   values[10] = values[11] = kAbsent;
   return values;
 }
