@@ -59,7 +59,7 @@ class Alerting:
         config["alerting"]["alertmanagers"][0]["static_configs"][0]["targets"] = [
             f"127.0.0.1:{self.manager.port}"]
         job = config["scrape_configs"][0]
-        job["scrape_interval"] = "1s"  # limits are in seconds
+        job["scrape_interval"] = job["scrape_timeout"] = "1s"  # limits are in seconds
         job["static_configs"][0]["targets"] = list(targets)
         return yaml.safe_dump(config)
 
