@@ -42,7 +42,8 @@ Duration RegularPeriod(Source source, std::string_view driver) {
     case Source::kDeviceHwCounters:
     case Source::kEthtool:
     case Source::kNetdev:
-    case Source::kDiagCounters: break;
+    case Source::kDiagCounters:
+    case Source::kProcNet: break;
   }
   return Duration::zero();
 }

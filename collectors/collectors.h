@@ -30,6 +30,8 @@ class DeviceCollector {
     std::unique_ptr<Netlink> rdma{};   // RDMA netlink; none: sysfs alone, as of a recorded host
     bool qp_sets = false;              // rdma_statistics.h
     std::unique_ptr<MadReader> mad{};  // performance management by MADs; none: not wanted
+    // Must outlive it; none: the kernel's TCP is not read, as of a recorded host.
+    const KernelFiles* procfs = nullptr;
   };
 
   // `sysfs` must outlive it. Of `device` the name, the driver and the port numbers are used.

@@ -7,6 +7,7 @@
 #include "collectors/paced.h"
 #include "collectors/port_folders.h"
 #include "collectors/rdma_statistics.h"
+#include "collectors/tcp_statistics.h"
 
 namespace rdmapulse::collectors {
 namespace {
@@ -51,6 +52,7 @@ struct DeviceCollector::Sources {
   std::vector<Paced<PortFolders>> counters;
   std::vector<Paced<PortFolders>> diag_counters;
   std::vector<Paced<PortFolders>> cm;
+  std::vector<Paced<TcpStatistics>> tcp;
   std::unique_ptr<Netlink> rdma;
   std::optional<RdmaStatistics> statistics;
   std::vector<Paced<RdmaSubject>> rdma_subjects;
@@ -71,6 +73,11 @@ DeviceCollector::DeviceCollector(const KernelFiles& sysfs, const DeviceInfo& dev
     s.counters.emplace_back(PortCounters(sysfs, device.name, port.port));
     s.diag_counters.emplace_back(DiagCounters(sysfs, device.name, port.port));
     s.cm.emplace_back(CmCounters(sysfs, device.name, port.port));
+  }
+  if (options.procfs != nullptr && RunsOverTheKernelsTcp(device.driver)) {
+    for (const std::uint32_t port : s.ports) {
+      s.tcp.emplace_back(TcpStatistics(*options.procfs, device.name, port));
+    }
   }
   s.hw_counters_read.resize(s.ports.size());
   s.mad = std::move(options.mad);
@@ -118,6 +125,7 @@ Collection DeviceCollector::Collect(TimePoint now) {
   s.Run(Source::kCounters, s.counters, now, read, collection);
   s.Run(Source::kDiagCounters, s.diag_counters, now, read, collection);
   s.Run(Source::kCm, s.cm, now, read, collection);
+  if (!s.tcp.empty()) s.Run(Source::kProcNet, s.tcp, now, read, collection);
   if (s.statistics) s.Run(Source::kRdmaNl, s.rdma_subjects, now, read_rdma, collection);
   if (!s.mad_ports.empty()) s.Run(Source::kMad, s.mad_ports, now, read_mad, collection);
   return collection;

@@ -18,6 +18,7 @@ std::string_view Name(Source source) {
     case Source::kNetdev: return "netdev";
     case Source::kCm: return "cm";
     case Source::kDiagCounters: return "diag_counters";
+    case Source::kProcNet: return "proc_net";
   }
   return "unknown";
 }

@@ -103,7 +103,8 @@ std::optional<std::uint64_t> AckTimeoutsIn(const std::vector<SubjectSignals>& su
     if (subject.device != device || (subject.port && *subject.port != port)) continue;
     std::optional<std::uint64_t>& total = subject.port ? of_port : of_device;
     for (const SignalValue& value : subject.values) {
-      if (value.signal == kRetransmitTimeout || value.signal == kAdaptiveRetransmission)
+      if (value.signal == kRetransmitTimeout || value.signal == kAdaptiveRetransmission ||
+          value.signal == kIwarpRetransmits)
         total = total.value_or(0) + value.value;
     }
   }

@@ -17,6 +17,7 @@ struct SignalInfo;
 // The canonical names that code asks for by name; the others only travel through.
 inline constexpr std::string_view kRetransmitTimeout = "retransmit_timeout";
 inline constexpr std::string_view kAdaptiveRetransmission = "adaptive_retransmission";
+inline constexpr std::string_view kIwarpRetransmits = "iwarp_retransmitted_segments";
 
 struct SignalValue {
   std::string_view signal{};                // canonical name, static storage: "rdma_tx_bytes"
@@ -63,9 +64,9 @@ std::vector<SubjectSignals> Signals(const Collection& collection, std::string_vi
 // probe that was late because a packet was lost from one that was late because it was held up. Only
 // its growth means something. nullopt: the driver does not count it.
 //
-// ACK timeouts and adaptive retransmissions together, of the device where the port has none of its
-// own; on rxe the completer's retries less those that a NAK asked for, never below 0 since the two
-// files are not read at one instant.
+// ACK timeouts, adaptive retransmissions and iWARP's segments together, of the device where the
+// port has none of its own; on rxe the completer's retries less those that a NAK asked for, never
+// below 0 since the two files are not read at one instant.
 std::optional<std::uint64_t> AckTimeoutRetransmissions(const Collection& collection,
                                                        const std::string& device,
                                                        std::uint32_t port, std::string_view driver);

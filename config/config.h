@@ -143,6 +143,7 @@ struct Config {
   Http http;
   Control control;
   std::string sysfs_root = "/sys";
+  std::string proc_root = "/proc";
   Devices devices;
   Ports ports;
   Collect collect;

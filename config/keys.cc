@@ -107,6 +107,7 @@ constexpr auto kOwnKeys = std::to_array<Key>({
     {"control.tls.key", [](const Value& v, Config& c) { Read(v, c.control.tls.key); }},
     {"control.tls.ca", [](const Value& v, Config& c) { Read(v, c.control.tls.ca); }},
     {"sysfs_root", [](const Value& v, Config& c) { Read(v, c.sysfs_root); }},
+    {"proc_root", [](const Value& v, Config& c) { Read(v, c.proc_root); }},
     {"devices.include", [](const Value& v, Config& c) { Read(v, c.devices.include); }},
     {"devices.exclude", [](const Value& v, Config& c) { Read(v, c.devices.exclude); }},
     {"ports.ignore", [](const Value& v, Config& c) { Read(v, c.ports.ignore); }},

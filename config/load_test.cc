@@ -82,6 +82,7 @@ host: {name: h1, labels: {tor: t7}}
 http: {listen: "127.0.0.1:80", socket: /tmp/s, api_allow: [10.0.0.0/8]}
 control: {listen: "[::1]:81"}
 sysfs_root: /host/sys
+proc_root: /host/proc
 devices: {include: [mlx5_0], exclude: [mlx5_1]}
 ports: {ignore: [mlx5_2/1]}
 collect: {interval: 10s, fast_interval: 1s, qp_counters: true, mad: switch, series_max: 7, allow: [a], deny: [b], catalogue: [/c]}
@@ -100,6 +101,7 @@ maintenance: true
   expected.http = {.listen = "127.0.0.1:80", .socket = "/tmp/s", .api_allow = {"10.0.0.0/8"}};
   expected.control.listen = "[::1]:81";
   expected.sysfs_root = "/host/sys";
+  expected.proc_root = "/host/proc";
   expected.devices = {.include = {"mlx5_0"}, .exclude = {"mlx5_1"}};
   expected.ports.ignore = {"mlx5_2/1"};
   expected.collect = {.interval = milliseconds(10'000),

@@ -85,6 +85,7 @@ Changes Diff(const Config& before, const Config& after) {
   restart(before.http.socket, after.http.socket, "http.socket");
   restart(before.control.listen, after.control.listen, "control.listen");
   restart(before.sysfs_root, after.sysfs_root, "sysfs_root");
+  restart(before.proc_root, after.proc_root, "proc_root");
   DiffRecorder(before.recorder, after.recorder, changes);
   return changes;
 }

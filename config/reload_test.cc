@@ -108,9 +108,11 @@ TEST(DiffTest, WhatIsOpenedAtTheStartNeedsARestart) {
     c.http.socket = "x";
     c.control.listen = "x";
     c.sysfs_root = "x";
+    c.proc_root = "x";
   });
   Changes expected;
-  expected.needs_restart = {"http.listen", "http.socket", "control.listen", "sysfs_root"};
+  expected.needs_restart = {"http.listen", "http.socket", "control.listen", "sysfs_root",
+                            "proc_root"};
   EXPECT_EQ(changes, expected);
 }
 

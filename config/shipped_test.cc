@@ -124,6 +124,7 @@ const std::map<std::string, std::string>& OtherValues() {
       {"control.tls.key", "/k"},
       {"control.tls.ca", "/a"},
       {"sysfs_root", "/host/sys"},
+      {"proc_root", "/host/proc"},
       {"devices.include", "[mlx5_0]"},
       {"devices.exclude", "[mlx5_1]"},
       {"ports.ignore", "[mlx5_2/1]"},

@@ -105,6 +105,7 @@ void Validate(const Config& config, Report& report) {
   ValidateListen(config.control.listen, "control.listen", report);
   ValidateListenersDiffer(config, report);
   ValidatePath(config.sysfs_root, "sysfs_root", report);
+  ValidatePath(config.proc_root, "proc_root", report);
   ValidateDevices(config, report);
   ValidateCollect(config.collect, report);
   ValidatePeers(config, report);

@@ -106,7 +106,7 @@ App::App(config::Config config, std::string config_path)
                    }},
               epoch_),
       chooser_(loop_, [this] { TakePeers(); }),
-      collection_(loop_, config_.sysfs_root,
+      collection_(loop_, {.sysfs = config_.sysfs_root, .procfs = config_.proc_root},
                   {.discovered = [this](const auto& devices) { OnDevices(devices); },
                    .collected = [this](const DeviceInfo& device,
                                        const auto& collection) { OnCollected(device, collection); },

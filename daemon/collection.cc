@@ -56,10 +56,10 @@ Latest Newest(const Latest& before, const Latest& brought, bool whole) {
 
 }  // namespace
 
-CollectionLoop::CollectionLoop(boost::asio::io_context& loop, const std::string& sysfs_root,
-                               Handlers handlers)
+CollectionLoop::CollectionLoop(boost::asio::io_context& loop, const Roots& roots, Handlers handlers)
     : loop_(loop),
-      sysfs_(sysfs_root),
+      sysfs_(roots.sysfs),
+      procfs_(roots.procfs),
       handlers_(std::move(handlers)),
       timer_(loop),
       fast_timer_(loop),
@@ -213,6 +213,7 @@ void CollectionLoop::Describe(const std::string& name, Device& device) {
 collectors::DeviceCollector::Options CollectionLoop::CollectorOptions(
     const std::string& device) const {
   collectors::DeviceCollector::Options options;
+  options.procfs = &procfs_;
   options.rdma = OpenNetlink(NETLINK_RDMA);
   options.qp_sets = options_.qp_counters;
   if (options_.mad != "none")

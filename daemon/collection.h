@@ -53,7 +53,13 @@ class CollectionLoop {
     collectors::DeviceFilter wanted;
   };
 
-  CollectionLoop(boost::asio::io_context& loop, const std::string& sysfs_root, Handlers handlers);
+  // Where the kernel's files are.
+  struct Roots {
+    std::string sysfs = "/sys";
+    std::string procfs = "/proc";
+  };
+
+  CollectionLoop(boost::asio::io_context& loop, const Roots& roots, Handlers handlers);
   CollectionLoop(const CollectionLoop&) = delete;
   CollectionLoop& operator=(const CollectionLoop&) = delete;
 
@@ -124,6 +130,7 @@ class CollectionLoop {
 
   boost::asio::io_context& loop_;
   collectors::KernelFiles sysfs_;
+  collectors::KernelFiles procfs_;
   Handlers handlers_;
   Options options_;
   boost::asio::steady_timer timer_;

@@ -30,6 +30,7 @@ Result<RecordOptions> OptionsOf(const RecordCommand& command) {
   options.catalogue = config->collect.catalogue;
   options.lossless_priority = config::DetectorSettings(*config).lossless_priority;
   options.live = {.sysfs_root = config->sysfs_root,
+                  .proc_root = config->proc_root,
                   .every = command.every,
                   .qp_counters = config->collect.qp_counters,
                   .wanted = config::WantedDevices(config->devices)};

@@ -81,6 +81,8 @@ inline constexpr double kOneSample = -1;
 inline constexpr double kCounterMissing = -1;
 // Not of 2.4: a counter that counts just this, and persistence over many independent bins.
 inline constexpr double kOwnCounter = 2;
+// A counter that counts this among other things.
+inline constexpr double kSharedCounter = 0.5;
 inline constexpr double kPersistent = 1.5;
 // A duty from frames alone is an upper bound.
 inline constexpr double kFrameDutyCap = 0.6;

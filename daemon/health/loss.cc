@@ -346,6 +346,8 @@ Judgement JudgeIwarp(const PriorityView& view, const Context& context) {
     const Span span{view.now - back, length, view.floor, view.whole};
     const auto resent = view.port.port.Over(Signal::kIwarpRetransmits, span);
     if (!resent) return std::nullopt;
+    const auto segments = view.port.port.Over(Signal::kIwarpSent, span);
+    if (segments) return Ratio{resent->amount, segments->amount};
     auto packets = view.TxPackets(span);
     if (!packets) {
       const auto eth = view.port.port.Over(Signal::kEthTxPackets, span);
@@ -377,10 +379,17 @@ Judgement JudgeIwarp(const PriorityView& view, const Context& context) {
     judgement.signs = over ? Signs::kClear : Signs::kNone;
     return judgement;
   }
-  judgement.weight.Add(weight::kOwnCounter);
   const Ratio& said = minute && minute->events > 0 ? *minute : *ten;
   judgement.Say("{} were sent again by TCP in the last minute", said.events, kPackets, view.now);
   judgement.Say("that is {} sent", said.Value(), kPacketRatio, view.now);
+  // Segments are told apart from packets only where the kernel's own TCP counts them (siw): what is
+  // lost may be another program's.
+  if (view.port.port.Over(Signal::kIwarpSent, {view.now, 10s, view.floor, view.whole})) {
+    judgement.weight.Add(weight::kSharedCounter);
+    judgement.Say("counted over all TCP of the host, of which RDMA is a part", 0, kNone, view.now);
+  } else {
+    judgement.weight.Add(weight::kOwnCounter);
+  }
   return judgement;
 }
 

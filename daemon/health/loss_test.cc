@@ -199,6 +199,23 @@ TEST(IwarpTest, SeverityFollowsTheRatioOfSegments) {
   EXPECT_EQ(host.States(Condition::kIwarpRetx), "suspect active/major");
 }
 
+// siw: what the kernel's TCP counts is the whole host's, RDMA or not.
+TEST(IwarpTest, TheHostsOwnTcpIsCountedBySegmentsAndBelievedLess) {
+  const auto confidence_of = [](bool segments) {
+    TestHost host;
+    host.step = 1s;
+    host.Count(Signal::kIwarpRetransmits, 1);
+    for (int i = 0; i < 100; ++i) {
+      if (segments) host.Count(Signal::kIwarpSent, 1000);
+      if (i >= 20) host.Count(Signal::kIwarpRetransmits, segments ? 2 : 2e-3 * kPacketsPerSecond);
+      host.Tick({});
+    }
+    EXPECT_EQ(host.States(Condition::kIwarpRetx), "suspect active/major") << segments;
+    return host.Last(Condition::kIwarpRetx)->confidence;
+  };
+  EXPECT_LT(confidence_of(true), confidence_of(false));
+}
+
 TEST(CongestionTest, MarksAtAFullReceiverForAMinute) {
   TestHost host;
   host.step = 1s;

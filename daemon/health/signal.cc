@@ -55,6 +55,7 @@ constexpr std::array<SignalInfo, kSignalCount> kSignals = {{
     {kIbXmitWait, "port_xmit_wait", kPort, true},
     {kIbXmitDiscards, "port_xmit_discards", kPort},
     {kIwarpRetransmits, "iwarp_retransmitted_segments", kPort, true},
+    {kIwarpSent, "iwarp_sent_segments", kPort},
 }};
 
 constexpr bool InOrder() {

@@ -59,8 +59,9 @@ enum class Signal : std::uint8_t {
   kIbXmitWait,
   kIbXmitDiscards,
   kIwarpRetransmits,
+  kIwarpSent,
 };
-inline constexpr std::size_t kSignalCount = 45;
+inline constexpr std::size_t kSignalCount = 46;
 
 enum class Scope : std::uint8_t { kPriority, kTransport, kPort };
 

@@ -12,14 +12,17 @@ import re
 import sys
 import time
 import urllib.request
+from contextlib import contextmanager
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import case_runner  # noqa: E402
+from verdicts import background, expect, impaired, number_in  # noqa: E402
 from world import PATIENCE, Failure, World  # noqa: E402
 
 HOSTS = ("h1", "h2")
+PORT = {"device": "siw0", "port": 1}
 PAIRS = [("h1", "h2"), ("h2", "h1")]
 
 
@@ -142,9 +145,61 @@ def a_moved_address(world):
     world.wait_probing(10, PAIRS)
 
 
+@contextmanager
+def application(world):
+    """h1 reads eight times 8 KiB from h2 at a time: some hundred segments a second from h2."""
+    words = "ib_read_bw -d siw0 -R -s 8192 -t 8 -F -D 600"
+    pids = [("h2", background(world, "h2", words))]
+    sent = "rdmapulse_signal_total", 'signal="iwarp_sent_segments"'
+    try:
+        time.sleep(2)
+        pids.append(("h1", background(world, "h1", f"{words} 10.77.0.2")))
+        before = world.value("h2", *sent)
+        world.wait("the application's segments are counted on h2", 20,
+                   lambda: world.value("h2", *sent) > before + 500)
+        yield
+    finally:
+        for host, pid in pids:
+            world.guest(host, "kill", "-9", pid, check=False)
+
+
+def loss(world, share):
+    """Found at the host whose TCP sends again. It is active when it has been so for a minute, and what
+    is late by TCP's timeout is taken for what it is."""
+    with application(world):
+        mark = world.mark()
+        with impaired(world, "--from", "h2", "--to", "h1", "--drop", str(share)):
+            world.wait(f"h2 suspects iwarp_retx at {share}", 30,
+                       lambda: world.findings("h2", "iwarp_retx", state=None, **PORT),
+                       lambda: f"; it has {world.told('h2')}")
+            found = []
+            world.wait("and is sure of it", 60, lambda: found.extend(
+                world.findings("h2", "iwarp_retx", **PORT)) or found,
+                lambda: f"; it has {world.told('h2')}")
+        finding = found[0]
+        print(f"     {finding['severity']}, confidence {finding['confidence']:.2f}: "
+              + "; ".join(fact["text"] for fact in finding["evidence"]), flush=True)
+        expect(finding, "a confidence that knows whose TCP it is", finding["confidence"] < 0.95)
+        said = number_in(finding, "ratio")
+        expect(finding, f"a ratio near {share}", said and share / 5 <= said <= share * 10)
+        blocked = [text for host in HOSTS for condition, text in world.begun(mark, host).items()
+                   if condition in ("egress_blocked", "lossless_loss", "peer_down", "storm_source")]
+        if blocked:
+            raise Failure(f"loss was taken for {'; '.join(blocked)}")
+
+
+def one_percent_of_loss(world):
+    loss(world, 0.01)
+
+
+def a_thousandth_of_loss(world):
+    loss(world, 0.001)
+
+
 CASES = (all_pairs_read, a_write_is_refused_in_one_sentence, verbs_keep_the_contract,
          a_deleted_device)
-LONG_CASES = (a_killed_daemon_and_a_killed_host, a_moved_address)
+LONG_CASES = (one_percent_of_loss, a_thousandth_of_loss, a_killed_daemon_and_a_killed_host,
+              a_moved_address)
 
 
 if __name__ == "__main__":

@@ -93,7 +93,7 @@ LiveHost::LiveHost(const Options& options)
     : options_(options),
       sysfs_(std::make_shared<const collectors::KernelFiles>(options.sysfs_root), kPatience),
       collection_(
-          loop_, options.sysfs_root,
+          loop_, {.sysfs = options.sysfs_root, .procfs = options.proc_root},
           {.discovered =
                [this](const auto& devices) {
                  discovered_ = true;

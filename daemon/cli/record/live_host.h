@@ -23,6 +23,7 @@ class LiveHost {
  public:
   struct Options {
     std::string sysfs_root = "/sys";
+    std::string proc_root = "/proc";
     Duration every = std::chrono::milliseconds(100);  // how often transport counters are read
     bool qp_counters = false;                         // these two: config.h
     std::string mad = "none";
