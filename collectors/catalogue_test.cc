@@ -35,7 +35,7 @@ TEST(BuiltInCatalogueTest, EveryFileIsThereAndReadable) {
   EXPECT_THAT(Catalogue::BuiltIn().Drivers(),
               ElementsAre("bnxt", "bonding", "cxgb4", "efa", "erdma", "hfi1", "hns", "ionic",
                           "irdma", "irdma_gen1", "irdma_gen2", "irdma_gen3", "mana", "mlx4", "mlx5",
-                          "ocrdma", "qedr", "qib", "rxe", "team"));
+                          "ocrdma", "qedr", "qib", "rxe", "siw", "team"));
 }
 
 TEST(BuiltInCatalogueTest, NoNameHasTwoMeaningsOfOneAuthority) {
@@ -60,7 +60,7 @@ TEST(BuiltInCatalogueTest, SignalsAreKnownByTheirNamesOnly) {
   EXPECT_EQ(FindSignal("cnp_sen"), nullptr);
   EXPECT_EQ(FindSignal(""), nullptr);
   EXPECT_EQ(FindSignal("zzz"), nullptr);
-  EXPECT_EQ(CanonicalSignals().size(), 127U);
+  EXPECT_EQ(CanonicalSignals().size(), 129U);
   for (const SignalInfo& signal : CanonicalSignals()) {
     EXPECT_EQ(FindSignal(signal.name), &signal);
     EXPECT_FALSE(signal.unit.empty()) << signal.name;

@@ -27,7 +27,7 @@ enum class Source : std::uint8_t {
   kNetdev,            // class/net/NETDEV: statistics and changes of the carrier
   kCm,                // ports/N/cm_*: the kernel's InfiniBand connection management
   kDiagCounters,      // ports/N/diag_counters: qib
-  kProcNet,           // net/snmp of procfs: the kernel's own TCP, where iWARP runs over it
+  kProcNet,           // self/net/snmp of procfs: the kernel's own TCP, where iWARP runs over it
 };
 inline constexpr std::size_t kSourceCount = static_cast<std::size_t>(Source::kProcNet) + 1;
 std::string_view Name(Source source);  // "counters", …, as the label has it

@@ -8,11 +8,19 @@
 namespace rdmapulse::collectors {
 namespace {
 
-constexpr const char* kFile = "net/snmp";
+struct File {
+  const char* path;
+  std::string_view protocol;  // its lines begin so
+  bool required;
+};
+constexpr std::size_t kMaxBytes = 16384;  // net/netstat has a little over 4 KiB
+constexpr File kSnmp{"self/net/snmp", "Tcp", true};
+constexpr File kNetstat{"self/net/netstat", "TcpExt", false};
 // Counters of segments, and of connections that were reset. The other numbers of these lines are
-// settings and gauges.
-constexpr std::array<std::string_view, 6> kNames = {"InSegs", "OutSegs",     "RetransSegs",
-                                                    "InErrs", "EstabResets", "InCsumErrors"};
+// settings, gauges, or of no use here.
+constexpr std::array<std::string_view, 8> kNames = {"InSegs",       "OutSegs",      "RetransSegs",
+                                                    "InErrs",       "EstabResets",  "InCsumErrors",
+                                                    "TCPDSACKRecv", "TCPLossProbes"};
 
 std::vector<std::string_view> Words(std::string_view line) {
   std::vector<std::string_view> words;
@@ -36,23 +44,35 @@ std::vector<std::string_view> LinesOf(std::string_view text, std::string_view pr
   return lines;
 }
 
+// As KernelFiles::ReadText; that one is for what fits into a page.
+Result<std::optional<std::string>> ReadText(const KernelFiles& files, const char* path) {
+  const Result<std::optional<UniqueFd>> fd = files.Open(path);
+  if (!fd) return tl::unexpected(fd.error());
+  if (!*fd) return std::nullopt;
+  std::vector<char> buffer(kMaxBytes + 1);
+  const auto text = ReadFromStart((*fd)->get(), buffer);
+  if (!text) return Fail(text.error(), {"reading ", files.Root(), "/", path});
+  return std::string(*text);
+}
+
 }  // namespace
 
-Result<std::vector<Value>> ParseTcpStatistics(std::string_view snmp) {
-  const std::vector<std::string_view> lines = LinesOf(snmp, "Tcp: ");
-  if (lines.size() != 2) return Fail({"there are not two lines of Tcp in it"});
+Result<std::vector<Value>> ParseTcpStatistics(std::string_view text, std::string_view protocol) {
+  const std::string name(protocol);
+  const std::vector<std::string_view> lines = LinesOf(text, name + ": ");
+  if (lines.size() != 2) return Fail({"there are not two lines of ", name, " in it"});
   const std::vector<std::string_view> names = Words(lines[0]);
   const std::vector<std::string_view> numbers = Words(lines[1]);
   if (names.size() != numbers.size()) {
     return Fail({"it has ", std::to_string(names.size()), " names and ",
-                 std::to_string(numbers.size()), " numbers for Tcp"});
+                 std::to_string(numbers.size()), " numbers for ", name});
   }
   std::vector<Value> values;
   for (std::size_t i = 0; i < names.size(); ++i) {
     if (std::find(kNames.begin(), kNames.end(), names[i]) == kNames.end()) continue;
     const Result<std::optional<std::uint64_t>> number = ParseCounter(numbers[i]);
     if (!number) return tl::unexpected(number.error());
-    if (*number) values.push_back({.name = "Tcp/" + std::string(names[i]), .value = **number});
+    if (*number) values.push_back({.name = name + "/" + std::string(names[i]), .value = **number});
   }
   return values;
 }
@@ -64,18 +84,27 @@ TcpStatistics::TcpStatistics(const KernelFiles& procfs, std::string device, std:
 
 SourceRead TcpStatistics::Read(Reading& reading) {
   reading = {.source = Source::kProcNet, .device = device_, .port = port_, .started = Clock::now()};
-  const Result<std::optional<std::string>> text = procfs_->ReadText(kFile);
-  reading.finished = Clock::now();
-  if (text && !*text) return {.exists = false, .success = true};
-  Result<std::vector<Value>> values =
-      text ? ParseTcpStatistics(**text) : tl::unexpected(text.error());
-  if (!values) {
-    reading.problems.push_back(
-        {kFile, values.error().code ? values.error().code.message() : values.error().doing});
-    return {.exists = true, .success = false};
+  SourceRead read{.exists = false, .success = true};
+  for (const File& file : {kSnmp, kNetstat}) {
+    const Result<std::optional<std::string>> text = ReadText(*procfs_, file.path);
+    if (text && !*text) {
+      if (file.required) break;
+      continue;
+    }
+    read.exists = true;
+    const Result<std::vector<Value>> values =
+        text ? ParseTcpStatistics(**text, file.protocol) : tl::unexpected(text.error());
+    if (!values) {
+      const Error& error = values.error();
+      reading.problems.push_back(error.code ? ProblemOf(file.path, error.code.value())
+                                            : Problem{file.path, error.doing});
+      read.success = false;
+      continue;
+    }
+    reading.values.insert(reading.values.end(), values->begin(), values->end());
   }
-  reading.values = std::move(*values);
-  return {.exists = true, .success = true};
+  reading.finished = Clock::now();
+  return read;
 }
 
 }  // namespace rdmapulse::collectors

@@ -1,6 +1,7 @@
-// net/snmp of procfs: what the kernel's own TCP counted, of the whole host (in this network
-// namespace). Of use where RDMA runs over it: siw has no counters, but its connections are the
-// kernel's. See Documentation/networking/snmp_counter.rst.
+// self/net/snmp and self/net/netstat of procfs: what the kernel's own TCP counted, of the whole
+// host (in this network namespace). Of use where RDMA runs over it: siw has no counters, but its
+// connections are the kernel's. Below self/ since a service may see no more of procfs. See
+// Documentation/networking/snmp_counter.rst.
 #pragma once
 
 #include <cstdint>
@@ -15,9 +16,9 @@
 
 namespace rdmapulse::collectors {
 
-// The two lines "Tcp: NAME…" and "Tcp: NUMBER…" as "Tcp/NAME": those that only grow and that the
-// catalogue or a person could want. Without such lines an Error.
-Result<std::vector<Value>> ParseTcpStatistics(std::string_view snmp);
+// Of the two lines "PROTOCOL: NAME…" and "PROTOCOL: NUMBER…" those numbers that only grow and that
+// the catalogue or a person could want, as "PROTOCOL/NAME". Without such lines an Error.
+Result<std::vector<Value>> ParseTcpStatistics(std::string_view text, std::string_view protocol);
 
 // Whether this driver's connections are counted there.
 bool RunsOverTheKernelsTcp(std::string_view driver);  // siw

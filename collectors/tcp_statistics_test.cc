@@ -12,8 +12,9 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
+using ::testing::UnorderedElementsAre;
 
-// Linux 6.1; other protocols left out.
+// Linux 6.1; other protocols and most names of the second file left out.
 constexpr char kSnmp[] =
     "Ip: Forwarding DefaultTTL InReceives\n"
     "Ip: 2 64 5120\n"
@@ -23,8 +24,14 @@ constexpr char kSnmp[] =
     "Udp: InDatagrams NoPorts\n"
     "Udp: 0 0\n";
 
+constexpr char kNetstat[] =
+    "TcpExt: SyncookiesSent TCPLossProbes TCPLossProbeRecovery TCPDSACKRecv\n"
+    "TcpExt: 0 9 1 8\n"
+    "IpExt: InNoRoutes\n"
+    "IpExt: 0\n";
+
 TEST(TcpStatisticsTest, CountersAreReadAndSettingsAreNot) {
-  const auto values = ParseTcpStatistics(kSnmp);
+  const auto values = ParseTcpStatistics(kSnmp, "Tcp");
   ASSERT_TRUE(values);
   EXPECT_THAT(*values, ElementsAre(Value{"Tcp/EstabResets", 2}, Value{"Tcp/InSegs", 4711},
                                    Value{"Tcp/OutSegs", 4700}, Value{"Tcp/RetransSegs", 17},
@@ -32,12 +39,19 @@ TEST(TcpStatisticsTest, CountersAreReadAndSettingsAreNot) {
 }
 
 TEST(TcpStatisticsTest, WhatDoesNotFitIsRefusedWithAReason) {
-  EXPECT_EQ(ParseTcpStatistics("Udp: A\nUdp: 1\n").error().doing,
+  EXPECT_EQ(ParseTcpStatistics("Udp: A\nUdp: 1\n", "Tcp").error().doing,
             "there are not two lines of Tcp in it");
-  EXPECT_EQ(ParseTcpStatistics("Tcp: InSegs OutSegs\nTcp: 1\n").error().doing,
+  EXPECT_EQ(ParseTcpStatistics("Tcp: InSegs OutSegs\nTcp: 1\n", "Tcp").error().doing,
             "it has 2 names and 1 numbers for Tcp");
-  EXPECT_FALSE(ParseTcpStatistics("Tcp: InSegs\nTcp: many\n"));
-  EXPECT_FALSE(ParseTcpStatistics(""));
+  EXPECT_FALSE(ParseTcpStatistics("Tcp: InSegs\nTcp: many\n", "Tcp"));
+  EXPECT_FALSE(ParseTcpStatistics("", "Tcp"));
+}
+
+TEST(TcpStatisticsTest, WhatWasSentAgainWithoutNeedIsInAnotherFile) {
+  const auto values = ParseTcpStatistics(kNetstat, "TcpExt");
+  ASSERT_TRUE(values);
+  EXPECT_THAT(*values,
+              ElementsAre(Value{"TcpExt/TCPLossProbes", 9}, Value{"TcpExt/TCPDSACKRecv", 8}));
 }
 
 class TcpOfDeviceTest : public ::testing::Test {
@@ -56,28 +70,32 @@ class TcpOfDeviceTest : public ::testing::Test {
 };
 
 TEST_F(TcpOfDeviceTest, AreTheSignalsOfSiwAlone) {
-  const std::string snmp = "net/snmp = Tcp: OutSegs RetransSegs\\nTcp: 4700 17\\n\n";
-  const Collection collection = Collect("siw", snmp);
+  const std::string files =
+      "self/net/snmp <<\n|Tcp: OutSegs RetransSegs\n|Tcp: 4700 17\n"
+      "self/net/netstat <<\n|TcpExt: TCPDSACKRecv" +
+      std::string(5000, ' ') + "\n|TcpExt: 5\n";
+  const Collection collection = Collect("siw", files);
   ASSERT_EQ(collection.readings.size(), 1U);
   std::vector<std::pair<std::string, std::uint64_t>> signals;
   for (const SignalValue& value : Signals(collection.readings[0], "siw")) {
     signals.emplace_back(value.signal, value.value);
   }
-  EXPECT_THAT(signals, ElementsAre(std::pair("iwarp_retransmitted_segments", 17U),
-                                   std::pair("iwarp_sent_segments", 4700U)));
-  EXPECT_THAT(Collect("rxe", snmp).readings, IsEmpty());
+  EXPECT_THAT(signals, UnorderedElementsAre(std::pair("iwarp_retransmitted_segments", 17U),
+                                            std::pair("iwarp_sent_segments", 4700U),
+                                            std::pair("iwarp_needless_segments", 5U)));
+  EXPECT_THAT(Collect("rxe", files).readings, IsEmpty());
 }
 
 TEST_F(TcpOfDeviceTest, AFileThatIsNotThereIsNoSample) {
-  EXPECT_THAT(Collect("siw", "net/other = 1\n").readings, IsEmpty());
+  EXPECT_THAT(Collect("siw", "self/net/other = 1\n").readings, IsEmpty());
 }
 
 TEST_F(TcpOfDeviceTest, AFileThatSaysNothingIsAProblem) {
-  const Collection collection = Collect("siw", "net/snmp = nothing\n");
+  const Collection collection = Collect("siw", "self/net/snmp = nothing\n");
   ASSERT_EQ(collection.readings.size(), 1U);
   EXPECT_THAT(collection.readings[0].values, IsEmpty());
   EXPECT_THAT(collection.readings[0].problems,
-              ElementsAre(Problem{"net/snmp", "there are not two lines of Tcp in it"}));
+              ElementsAre(Problem{"self/net/snmp", "there are not two lines of Tcp in it"}));
 }
 
 }  // namespace

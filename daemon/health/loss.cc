@@ -1,8 +1,9 @@
-// lossless_loss, path_loss, iwarp_retx: what did not arrive, by counters and by probes.
+// lossless_loss, path_loss: what did not arrive, by counters and by probes.
 #include <algorithm>
 #include <set>
 
 #include "daemon/health/detectors.h"
+#include "daemon/health/event_ratio.h"
 
 namespace rdmapulse::health {
 namespace {
@@ -58,15 +59,9 @@ bool PeerInTrouble(const PriorityView& view, const Context& context) {
                      });
 }
 
-struct Ratio {
-  double events = 0;
-  double packets = 0;
-  double Value() const { return events <= 0 ? 0 : events / std::max(packets, events); }
-};
-
 struct Sides {
-  Ratio receiver;
-  Ratio sender;
+  EventRatio receiver;
+  EventRatio sender;
   double Worst() const { return std::max(receiver.Value(), sender.Value()); }
   void Add(const Sides& other) {
     receiver.events += other.receiver.events;
@@ -96,7 +91,7 @@ void LearnUsual(LossMemory& memory) {
   }
 }
 
-bool Loud(const Ratio& ratio, const config::LossSettings& settings) {
+bool Loud(const EventRatio& ratio, const config::LossSettings& settings) {
   return ratio.events >= settings.events && ratio.Value() >= settings.warning_ratio;
 }
 
@@ -336,60 +331,6 @@ Judgement JudgePathLoss(const std::string& peer, ProbeClass traffic_class, const
     judgement.weight.Add(weight::kPeersAgree);
   }
   if (alive) judgement.Not(Condition::kPeerDown, "its control session answers", 0, kNone);
-  return judgement;
-}
-
-Judgement JudgeIwarp(const PriorityView& view, const Context& context) {
-  const config::LossSettings& settings = context.settings.loss;
-  Judgement judgement;
-  const auto ratio_over = [&view](Time length, Time back) -> std::optional<Ratio> {
-    const Span span{view.now - back, length, view.floor, view.whole};
-    const auto resent = view.port.port.Over(Signal::kIwarpRetransmits, span);
-    if (!resent) return std::nullopt;
-    const auto segments = view.port.port.Over(Signal::kIwarpSent, span);
-    if (segments) return Ratio{resent->amount, segments->amount};
-    auto packets = view.TxPackets(span);
-    if (!packets) {
-      const auto eth = view.port.port.Over(Signal::kEthTxPackets, span);
-      if (!eth) return std::nullopt;
-      packets = PriorityView::Packets{eth->amount, true};
-    }
-    return Ratio{resent->amount, packets->count};
-  };
-  const auto ten = ratio_over(10s, 0s);
-  if (!ten) return judgement;
-  const auto minute = ratio_over(60s, 0s);
-  const auto loud = [&settings](const std::optional<Ratio>& ratio) {
-    return ratio && ratio->events >= settings.events &&
-           ratio->Value() >= settings.iwarp_warning_ratio;
-  };
-  const auto before = ratio_over(20s, 40s);
-  if (loud(minute) && loud(before) && loud(ratio_over(20s, 0s))) {
-    judgement.signs = Signs::kActive;
-    const double value = minute->Value();
-    judgement.severity = value >= settings.iwarp_critical_ratio ? Severity::kCritical
-                         : value >= settings.iwarp_major_ratio  ? Severity::kMajor
-                                                                : Severity::kWarning;
-    judgement.weight.Add(weight::kPersistent);
-  } else if (loud(ten)) {
-    judgement.signs = Signs::kSuspect;
-  } else {
-    const auto quiet = ratio_over(120s, 0s);
-    const bool over = quiet && quiet->Value() < settings.iwarp_clear_ratio;
-    judgement.signs = over ? Signs::kClear : Signs::kNone;
-    return judgement;
-  }
-  const Ratio& said = minute && minute->events > 0 ? *minute : *ten;
-  judgement.Say("{} were sent again by TCP in the last minute", said.events, kPackets, view.now);
-  judgement.Say("that is {} sent", said.Value(), kPacketRatio, view.now);
-  // Segments are told apart from packets only where the kernel's own TCP counts them (siw): what is
-  // lost may be another program's.
-  if (view.port.port.Over(Signal::kIwarpSent, {view.now, 10s, view.floor, view.whole})) {
-    judgement.weight.Add(weight::kSharedCounter);
-    judgement.Say("counted over all TCP of the host, of which RDMA is a part", 0, kNone, view.now);
-  } else {
-    judgement.weight.Add(weight::kOwnCounter);
-  }
   return judgement;
 }
 

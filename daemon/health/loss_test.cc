@@ -200,20 +200,55 @@ TEST(IwarpTest, SeverityFollowsTheRatioOfSegments) {
 }
 
 // siw: what the kernel's TCP counts is the whole host's, RDMA or not.
-TEST(IwarpTest, TheHostsOwnTcpIsCountedBySegmentsAndBelievedLess) {
-  const auto confidence_of = [](bool segments) {
-    TestHost host;
-    host.step = 1s;
-    host.Count(Signal::kIwarpRetransmits, 1);
-    for (int i = 0; i < 100; ++i) {
-      if (segments) host.Count(Signal::kIwarpSent, 1000);
-      if (i >= 20) host.Count(Signal::kIwarpRetransmits, segments ? 2 : 2e-3 * kPacketsPerSecond);
-      host.Tick({});
+class HostsTcpTest : public ::testing::Test {
+ protected:
+  HostsTcpTest() {
+    host_.step = 1s;
+    for (const Signal signal : {Signal::kIwarpRetransmits, Signal::kIwarpNeedless}) {
+      host_.Count(signal, 1);
     }
-    EXPECT_EQ(host.States(Condition::kIwarpRetx), "suspect active/major") << segments;
-    return host.Last(Condition::kIwarpRetx)->confidence;
-  };
-  EXPECT_LT(confidence_of(true), confidence_of(false));
+    Run(20, 1000, 0, 0);
+  }
+
+  void Run(int seconds, double sent, double resent, double needless) {
+    for (int i = 0; i < seconds; ++i) {
+      host_.Count(Signal::kIwarpSent, sent);
+      host_.Count(Signal::kIwarpRetransmits, resent);
+      host_.Count(Signal::kIwarpNeedless, needless);
+      host_.Tick({});
+    }
+  }
+
+  TestHost host_;
+};
+
+TEST_F(HostsTcpTest, IsCountedBySegmentsAndBelievedLess) {
+  Run(80, 1000, 2, 0);
+  EXPECT_EQ(host_.States(Condition::kIwarpRetx), "suspect active/major");
+  TestHost own;
+  own.step = 1s;
+  own.Count(Signal::kIwarpRetransmits, 1);
+  own.Run(20s, {});
+  Lose(own, Signal::kIwarpRetransmits, 2e-3, 80);
+  EXPECT_LT(host_.Last(Condition::kIwarpRetx)->confidence,
+            own.Last(Condition::kIwarpRetx)->confidence);
+}
+
+TEST_F(HostsTcpTest, WhatTheReceiverHadAlreadyWasNotLost) {
+  Run(80, 1000, 2, 2);
+  EXPECT_EQ(host_.States(Condition::kIwarpRetx), "");
+}
+
+TEST_F(HostsTcpTest, AFewSegmentsOfAHostAtRestAreNoMeasure) {
+  Run(80, 15, 0.2, 0);
+  EXPECT_EQ(host_.States(Condition::kIwarpRetx), "");
+}
+
+TEST_F(HostsTcpTest, IsOverWhenTheApplicationEndsWithTheLoss) {
+  Run(80, 1000, 10, 0);
+  Run(240, 15, 0.01, 0);
+  EXPECT_EQ(host_.States(Condition::kIwarpRetx),
+            "suspect active/major active/critical clearing ok");
 }
 
 TEST(CongestionTest, MarksAtAFullReceiverForAMinute) {

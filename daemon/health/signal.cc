@@ -56,6 +56,7 @@ constexpr std::array<SignalInfo, kSignalCount> kSignals = {{
     {kIbXmitDiscards, "port_xmit_discards", kPort},
     {kIwarpRetransmits, "iwarp_retransmitted_segments", kPort, true},
     {kIwarpSent, "iwarp_sent_segments", kPort},
+    {kIwarpNeedless, "iwarp_needless_segments", kPort},
 }};
 
 constexpr bool InOrder() {

@@ -60,8 +60,9 @@ enum class Signal : std::uint8_t {
   kIbXmitDiscards,
   kIwarpRetransmits,
   kIwarpSent,
+  kIwarpNeedless,
 };
-inline constexpr std::size_t kSignalCount = 46;
+inline constexpr std::size_t kSignalCount = 47;
 
 enum class Scope : std::uint8_t { kPriority, kTransport, kPort };
 

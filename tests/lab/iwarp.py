@@ -186,6 +186,9 @@ def loss(world, share):
                    if condition in ("egress_blocked", "lossless_loss", "peer_down", "storm_source")]
         if blocked:
             raise Failure(f"loss was taken for {'; '.join(blocked)}")
+        world.wait("it is over when the loss is", 170,
+                   lambda: not world.findings("h2", "iwarp_retx", **PORT),
+                   lambda: f"; it has {world.told('h2')}")
 
 
 def one_percent_of_loss(world):
