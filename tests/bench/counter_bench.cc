@@ -10,9 +10,12 @@
 #include <string>
 #include <vector>
 
+#include "collectors/collectors.h"
 #include "collectors/counter_book.h"
+#include "collectors/kernel_files.h"
 #include "daemon/metrics/families.h"
 #include "daemon/snapshot.h"
+#include "tests/fakes/tree.h"
 
 namespace {
 
@@ -113,6 +116,27 @@ void KnownNames(benchmark::State& state) {
 }
 BENCHMARK(KnownNames)->Unit(benchmark::kMicrosecond);
 
+// Files of a port as mlx5 has them, kept open.
+void ReadFiles(benchmark::State& state) {
+  std::string text;
+  for (const char* folder : {"counters", "hw_counters"}) {
+    for (int i = 0; i < 30; ++i) {
+      text += "class/infiniband/mlx5_0/ports/1/" + std::string(folder) + "/counter_" +
+              std::to_string(i) + " = 12345678\n";
+    }
+  }
+  const fakes::Tree tree(text);
+  const collectors::KernelFiles files(tree.Root());
+  collectors::DeviceCollector collector(
+      files, {.name = "mlx5_0", .driver = "mlx5", .ports = {{.port = 1}}}, {});
+  collector.Collect();
+  const std::uint64_t before = allocations;
+  for (auto _ : state) benchmark::DoNotOptimize(collector.Collect());
+  state.counters["allocations"] = benchmark::Counter(static_cast<double>(allocations - before),
+                                                     benchmark::Counter::kAvgIterations);
+}
+BENCHMARK(ReadFiles)->Unit(benchmark::kMicrosecond);
+
 void NewNames(benchmark::State& state) {
   const auto hw = HwNames();
   const auto ethtool = EthtoolNames();
@@ -133,6 +157,11 @@ void Scrape(benchmark::State& state) {
   snapshot.collections = {Pass(HwNames(), EthtoolNames(), TimePoint(1000s), 1)};
   snapshot.counted = collectors::CountOnce(snapshot.collections, snapshot.devices);
   for (auto _ : state) benchmark::DoNotOptimize(metrics::RenderText(snapshot));
+  const std::string text = metrics::RenderText(snapshot);
+  std::size_t series = 0;
+  for (std::size_t at = 0; at < text.size(); at = text.find('\n', at) + 1)
+    series += text[at] != '#';
+  state.counters["series"] = static_cast<double>(series);
 }
 BENCHMARK(Scrape)->Unit(benchmark::kMicrosecond);
 
