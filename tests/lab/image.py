@@ -13,7 +13,7 @@ from pathlib import Path
 
 import cpio
 import kernel
-import siw
+import source_module
 from errors import LabError
 from places import LAB_FOLDER, cache_folder, need_host_tool
 
@@ -112,14 +112,17 @@ def busybox_entries():
 
 def module_entries(release, transport):
     index = kernel.ModuleIndex.of(release)
+    names = kernel.BOOT_MODULES[transport]
+    spare = kernel.SPARE_MODULES
     built = {}
     if transport == "siw":
-        module = siw.module(release)
-        built[siw.PATH] = module
-        index.add(siw.PATH, siw.needs(module))
-    names = kernel.BOOT_MODULES[transport]
+        for name, module in source_module.built(source_module.MODULES, release).items():
+            path = source_module.path_of(name)
+            built[path] = module
+            index.add(path, source_module.needs(module))
+        spare += ("netdevsim",)
     boot = index.load_order(names)
-    all_modules = index.load_order(names + kernel.SPARE_MODULES)
+    all_modules = index.load_order(names + spare)
     base = f"lib/modules/{release}"
     entries = []
     for path in all_modules:

@@ -115,6 +115,49 @@ def a_deleted_device(world):
                lambda: world.value("h2", "process_open_fds") <= fds)
 
 
+@contextmanager
+def simulated_nic(world, host):
+    """netdevsim's netdev, with siw1 on it: a driver that tells its pause frames by ethtool netlink."""
+    bus = "/sys/bus/netdevsim"
+    guest = lambda script: world.guest(host, "sh", "-c", script, check=False).stdout.strip()  # noqa: E731
+    guest(f"modprobe netdevsim && mount -t debugfs none /sys/kernel/debug; echo 7 1 > {bus}/new_device")
+    try:
+        netdev = guest(f"ls {bus}/devices/netdevsim7/net")
+        if not netdev:
+            raise Failure(f"{host} has no netdevsim: {guest('dmesg | tail')}")
+        guest(f"ip link set {netdev} up && rdma link add siw1 type siw netdev {netdev}")
+        yield netdev, guest
+    finally:
+        guest(f"rdma link delete siw1; echo 7 > {bus}/del_device")
+
+
+def pause_frames_by_netlink(world):
+    """A driver that does not count is no zero; one that does is told apart by direction."""
+    with simulated_nic(world, "h1") as (netdev, guest):
+        frames = {name: (f'netdev="{netdev}",source="ethtool_nl"', f'name="{name}-frames"')
+                  for name in ("rx", "tx")}
+
+        def raw(name):
+            return world.value("h1", "rdmapulse_raw_counter_total", ",".join(frames[name]))
+
+        world.wait(f"{netdev} is read for siw1", 12, lambda: world.value(
+            "h1", "rdmapulse_port_info", f'device="siw1",port="1",netdev="{netdev}"') == 1)
+        time.sleep(6)  # ethtool netlink is read every 5 s
+        if (raw("rx"), raw("tx")) != (None, None):
+            raise Failure(f"pause frames {raw('rx')}, {raw('tx')} of a driver that counts none")
+        pause = "/sys/kernel/debug/netdevsim/netdevsim7/ports/0/ethtool/pause"
+        guest(f"for way in rx tx; do echo 1 > {pause}/report_stats_$way; done")
+        # What this driver then says for ever.
+        world.wait("1 pause frame received, 2 sent", 10, lambda: (raw("rx"), raw("tx")) == (1, 2),
+                   lambda: f"; it has {raw('rx')} and {raw('tx')}")
+        for direction, count in (("rx", 1), ("tx", 2)):
+            words = f'device="siw1",direction="{direction}"'
+            counted = world.value("h1", "rdmapulse_global_pause_frames_total", words)
+            if counted != count:
+                raise Failure(f"rdmapulse_global_pause_frames_total{{{words}}} is {counted}")
+    world.wait("siw1 is gone", 5, lambda: world.value("h1", "rdmapulse_rdma_devices") == 1)
+
+
 def a_killed_daemon_and_a_killed_host(world):
     world.lab("daemon", "h2", "kill")
     world.wait("h1 says rdmapulse_peer_up 0", 3,
@@ -200,7 +243,7 @@ def a_thousandth_of_loss(world):
 
 
 CASES = (all_pairs_read, a_write_is_refused_in_one_sentence, verbs_keep_the_contract,
-         a_deleted_device)
+         pause_frames_by_netlink, a_deleted_device)
 LONG_CASES = (one_percent_of_loss, a_thousandth_of_loss, a_killed_daemon_and_a_killed_host,
               a_moved_address)
 

@@ -15,7 +15,7 @@ import guest_config
 import image
 import kernel
 import processes
-import siw
+import source_module
 import state
 from errors import LabError
 
@@ -60,27 +60,27 @@ class ModuleIndexTest(unittest.TestCase):
                          "extra/siw.ko: kernel/core/ib_uverbs.ko kernel/core/ib_core.ko\n")
 
 
-class SiwTest(unittest.TestCase):
+class SourceModuleTest(unittest.TestCase):
     def test_missing_source_or_headers_are_named_with_their_package(self):
         with tempfile.TemporaryDirectory() as folder:
             sources, modules = Path(folder, "src"), Path(folder, "modules")
             sources.mkdir()
             with self.assertRaisesRegex(LabError, "apt-get install linux-source-6.1`"):
-                siw.module("6.1.0-57-amd64", sources, modules)
+                source_module.built(["siw"], "6.1.0-57-amd64", sources, modules)
             (sources / "linux-source-6.1.tar.xz").touch()
             with self.assertRaisesRegex(LabError, "apt-get install linux-headers-6.1.0-57-amd64`"):
-                siw.module("6.1.0-57-amd64", sources, modules)
+                source_module.built(["siw"], "6.1.0-57-amd64", sources, modules)
 
     def test_what_the_module_needs_stands_in_it(self):
-        self.assertEqual(siw.needs(b"license=GPL\0depends=ib_core,libcrc32c\0name=siw\0"),
+        self.assertEqual(source_module.needs(b"license=GPL\0depends=ib_core,libcrc32c\0name=siw\0"),
                          ["ib_core", "libcrc32c"])
-        self.assertEqual(siw.needs(b"\0depends=\0"), [])
+        self.assertEqual(source_module.needs(b"\0depends=\0"), [])
         with self.assertRaises(LabError):
-            siw.needs(b"no module")
+            source_module.needs(b"no module")
 
     def test_a_failed_build_shows_what_the_compiler_said(self):
         with self.assertRaisesRegex(LabError, "building siw: .* failed .exit 3.*\n  \\| broken"):
-            siw.run(["sh", "-c", "echo broken >&2; exit 3"], "building siw")
+            source_module.run(["sh", "-c", "echo broken >&2; exit 3"], "building siw")
 
 
 class KernelReleaseTest(unittest.TestCase):
