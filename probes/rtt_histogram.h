@@ -1,5 +1,6 @@
-// Round-trip times of one series: exact counts for Prometheus' classic buckets, and quantiles with
-// at most 2 % error for people (p50, p99). Confined to one thread; a copy is a snapshot.
+// Round-trip times of one series: exact counts for Prometheus' classic and native buckets, and
+// quantiles with at most 2 % error for people (p50, p99). Confined to one thread; a copy is a
+// snapshot.
 #pragma once
 
 #include <array>
@@ -25,13 +26,27 @@ class RttHistogram {
   double sum_seconds() const { return sum_seconds_; }
   // Not cumulative; index kBounds.size() is what is beyond the last bound.
   const std::array<std::uint64_t, kBounds.size() + 1>& buckets() const { return buckets_; }
+  // A bucket of a native histogram of this schema: seconds in (2^((index-1)/8), 2^(index/8)], each
+  // 1.09 times as wide as the one before.
+  struct NativeBucket {
+    std::int32_t index = 0;
+    std::uint64_t count = 0;
+
+    bool operator==(const NativeBucket&) const = default;
+  };
+  static constexpr std::int32_t kNativeSchema = 3;
+  // What is kept, of an octave, each 2^(1/32) times as wide as the one before: the middle is within
+  // 1.1 %, and four of them are one native bucket.
+  static constexpr std::int32_t kSubBuckets = 32;
+  // Ascending, without empty ones.
+  std::vector<NativeBucket> NativeBuckets() const;
   // The q-quantile (0 to 1) of all that was added; nullopt when empty.
   std::optional<Duration> Quantile(double q) const;
 
  private:
-  static constexpr std::uint32_t kSubBuckets = 32;  // an octave: width 1/32, middle within 1.6 %
+  // Seconds in (2^(exponent-1), 2^exponent].
   struct Octave {
-    std::uint32_t exponent = 0;
+    std::int32_t exponent = 0;
     std::array<std::uint32_t, kSubBuckets> counts{};
   };
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <random>
 #include <vector>
 
@@ -50,6 +51,33 @@ TEST(RttHistogramTest, QuantilesAreWithinTwoPercent) {
     const double exact = all[static_cast<std::size_t>(std::ceil(q * 20000)) - 1];
     EXPECT_NEAR(Seconds(*histogram.Quantile(q)), exact, exact * 0.02) << q;
   }
+}
+
+TEST(RttHistogramTest, NativeBucketsAreThoseOfTheSchema) {
+  RttHistogram histogram;
+  std::mt19937 random(2);
+  std::lognormal_distribution<double> microseconds(std::log(8.0), 2);
+  std::map<std::int32_t, std::uint64_t> expected;
+  for (int i = 0; i < 20000; ++i) {
+    const auto rtt = std::chrono::duration_cast<Duration>(
+        std::chrono::duration<double, std::micro>(microseconds(random) + 0.01));
+    histogram.Add(rtt);
+    ++expected[static_cast<std::int32_t>(std::ceil(std::log2(Seconds(rtt)) * 8))];
+  }
+  std::map<std::int32_t, std::uint64_t> got;
+  for (const auto& bucket : histogram.NativeBuckets()) got[bucket.index] = bucket.count;
+  EXPECT_EQ(got, expected);
+}
+
+TEST(RttHistogramTest, APowerOfTwoIsTheUpperBoundOfItsNativeBucket) {
+  RttHistogram histogram;
+  histogram.Add(500ms);
+  histogram.Add(1s);
+  histogram.Add(1s);
+  histogram.Add(1s + 1ns);
+  using Bucket = RttHistogram::NativeBucket;
+  EXPECT_EQ(histogram.NativeBuckets(), (std::vector{Bucket{-8, 1}, Bucket{0, 2}, Bucket{1, 1}}));
+  EXPECT_TRUE(RttHistogram().NativeBuckets().empty());
 }
 
 TEST(RttHistogramTest, AClockThatDidNotMoveIsNotNegative) {

@@ -113,7 +113,7 @@ TEST(ApiJsonTest, PeersOfTheExampleHostWithAnEntryForEachPathAndOp) {
       {"device": "rxe0", "port": 1, "peer_device": "rxe0", "peer_port": 1, "class": "lossless",
        "sport": 51234, "qp_state": "rts", "problem": null, "rebuilds": 1, "op": "write0",
        "last_outcome": "failed", "last_status": "transport retry exceeded",
-       "p50_seconds": 1.1904E-5, "p99_seconds": 2.015232E-3, "outcomes": {"ok": 3, "late_blocked": 1, "late_retx": 0,
+       "p50_seconds": 1.1894E-5, "p99_seconds": 2.017626E-3, "outcomes": {"ok": 3, "late_blocked": 1, "late_retx": 0,
        "late_self": 0, "failed": 1, "aborted": 0}, "overdue": false,
        "oldest_outstanding_seconds": null},
       {"device": "rxe0", "port": 1, "peer_device": "rxe0", "peer_port": 1, "class": "lossless",

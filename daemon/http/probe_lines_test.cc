@@ -63,7 +63,7 @@ TEST(ProbeLinesTest, OutcomesAreCountedAndTimesAreThoseOfTheNetwork) {
   // p50 is 100 ms within 2 %: the middle of its bucket.
   EXPECT_EQ(summary.Line(),
             "{\"summary\":{\"sent\":6,\"ok\":1,\"late\":3,\"failed\":1,\"min_seconds\":1E-5,"
-            "\"p50_seconds\":9.961472E-2,\"p99_seconds\":1.9922944E-1,\"max_seconds\":2E-1}}\n");
+            "\"p50_seconds\":9.9571384E-2,\"p99_seconds\":1.99142768E-1,\"max_seconds\":2E-1}}\n");
 }
 
 TEST(ProbeLinesTest, AQuantileNeverLiesOutsideWhatWasMeasured) {

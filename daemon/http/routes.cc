@@ -12,6 +12,8 @@ namespace rdmapulse::http {
 namespace {
 
 constexpr std::string_view kMetricsType = "text/plain; version=0.0.4; charset=utf-8";
+constexpr std::string_view kMetricsProtobufType =
+    "application/vnd.google.protobuf; proto=io.prometheus.client.MetricFamily; encoding=delimited";
 
 // The process's own cost must not stand still when the loop does and publishes no snapshot.
 constexpr auto kMetricsFresh = std::chrono::seconds(1);
@@ -124,14 +126,20 @@ Reply ReadPage(Page page, const Snapshot& snapshot, TimePoint now) {
   return Sentence(500, "this page is not read from the snapshot");
 }
 
-Reply MetricsPage::Read(const std::shared_ptr<const Snapshot>& snapshot, TimePoint now) {
-  if (snapshot != snapshot_ || now - rendered_ >= kMetricsFresh) {
-    text_ = std::make_shared<const std::string>(
-        metrics::RenderText(*snapshot, metrics::ReadProcessStats()));
-    snapshot_ = snapshot;
-    rendered_ = now;
+Reply MetricsPage::Read(const std::shared_ptr<const Snapshot>& snapshot, MetricsFormat format,
+                        TimePoint now) {
+  const bool protobuf = format == MetricsFormat::kProtobuf;
+  Rendered& page = protobuf ? protobuf_ : text_;
+  if (snapshot != page.of || now - page.at >= kMetricsFresh) {
+    const auto render = protobuf ? metrics::RenderProtobuf : metrics::RenderText;
+    page.body = std::make_shared<const std::string>(render(*snapshot, metrics::ReadProcessStats()));
+    page.of = snapshot;
+    page.at = now;
   }
-  return {.status = 200, .type = kMetricsType, .body = text_};
+  return {.status = 200,
+          .type = protobuf ? kMetricsProtobufType : kMetricsType,
+          .body = page.body,
+          .allow = {}};
 }
 
 }  // namespace rdmapulse::http

@@ -7,6 +7,7 @@
 #include <variant>
 
 #include "daemon/base/time.h"
+#include "daemon/http/accept.h"
 #include "daemon/metrics/process_stats.h"
 #include "daemon/snapshot.h"
 
@@ -58,15 +59,19 @@ std::variant<Page, Reply> Route(const RequestLine& request);
 // A page other than /metrics, the commands and what asks the loop.
 Reply ReadPage(Page page, const Snapshot& snapshot, TimePoint now);
 
-// The text of /metrics, rendered once for a snapshot however many ask. HTTP thread.
+// /metrics, rendered once for a snapshot and format however many ask. HTTP thread.
 class MetricsPage {
  public:
-  Reply Read(const std::shared_ptr<const Snapshot>& snapshot, TimePoint now);
+  Reply Read(const std::shared_ptr<const Snapshot>& snapshot, MetricsFormat format, TimePoint now);
 
  private:
-  std::shared_ptr<const Snapshot> snapshot_;  // held, so that no other can have its address
-  std::shared_ptr<const std::string> text_;
-  TimePoint rendered_;
+  struct Rendered {
+    std::shared_ptr<const Snapshot> of;  // held, so that no other can have its address
+    std::shared_ptr<const std::string> body;
+    TimePoint at;
+  };
+  Rendered text_;
+  Rendered protobuf_;
 };
 
 }  // namespace rdmapulse::http

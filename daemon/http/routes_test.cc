@@ -113,15 +113,29 @@ TEST(RoutesTest, HealthIsAStatusAndASentence) {
 TEST(RoutesTest, OneSnapshotIsRenderedOnceASecondHoweverManyAsk) {
   MetricsPage page;
   const auto snapshot = std::make_shared<const Snapshot>(ExampleSnapshot());
-  const Reply first = page.Read(snapshot, kNow);
+  const Reply first = page.Read(snapshot, MetricsFormat::kText, kNow);
   EXPECT_EQ(first.type, "text/plain; version=0.0.4; charset=utf-8");
-  EXPECT_EQ(page.Read(snapshot, kNow + 1s - 1ns).body, first.body);
-  EXPECT_NE(page.Read(snapshot, kNow + 1s).body, first.body);
+  EXPECT_EQ(page.Read(snapshot, MetricsFormat::kText, kNow + 1s - 1ns).body, first.body);
+  EXPECT_NE(page.Read(snapshot, MetricsFormat::kText, kNow + 1s).body, first.body);
 
   Snapshot next = ExampleSnapshot();
   next.host = "renamed";
-  const Reply other = page.Read(std::make_shared<const Snapshot>(next), kNow + 1s);
+  const Reply other =
+      page.Read(std::make_shared<const Snapshot>(next), MetricsFormat::kText, kNow + 1s);
   EXPECT_NE(other.body->find("host=\"renamed\""), std::string::npos);
+}
+
+TEST(RoutesTest, BothFormatsOfASnapshotAreKept) {
+  MetricsPage page;
+  const auto snapshot = std::make_shared<const Snapshot>(ExampleSnapshot());
+  const Reply text = page.Read(snapshot, MetricsFormat::kText, kNow);
+  const Reply protobuf = page.Read(snapshot, MetricsFormat::kProtobuf, kNow);
+  EXPECT_EQ(protobuf.type,
+            "application/vnd.google.protobuf; proto=io.prometheus.client.MetricFamily; "
+            "encoding=delimited");
+  EXPECT_NE(*protobuf.body, *text.body);
+  EXPECT_EQ(page.Read(snapshot, MetricsFormat::kText, kNow).body, text.body);
+  EXPECT_EQ(page.Read(snapshot, MetricsFormat::kProtobuf, kNow).body, protobuf.body);
 }
 
 }  // namespace

@@ -97,8 +97,9 @@ asio::awaitable<bool> Session::Answer(const Request& request) {
   if (page == Page::kTrace) co_return co_await Trace(request);
   const std::shared_ptr<const Snapshot> snapshot = shared_.store.Current();
   const TimePoint now = Clock::now();
-  const Reply reply =
-      page == Page::kMetrics ? shared_.metrics.Read(snapshot, now) : ReadPage(page, *snapshot, now);
+  const MetricsFormat format = FormatFor(View(request[bhttp::field::accept]));
+  const Reply reply = page == Page::kMetrics ? shared_.metrics.Read(snapshot, format, now)
+                                             : ReadPage(page, *snapshot, now);
   co_return co_await Send(request, reply);
 }
 

@@ -114,9 +114,7 @@ void AddProcess(FamilySet& families, const ProcessStats& process, std::uint64_t 
   }
 }
 
-}  // namespace
-
-std::string RenderText(const Snapshot& snapshot, const std::optional<ProcessStats>& process) {
+FamilySet Gather(const Snapshot& snapshot, const std::optional<ProcessStats>& process) {
   FamilySet families;
   AddAgent(families, snapshot);
   AddDevices(families, snapshot.devices);
@@ -125,7 +123,17 @@ std::string RenderText(const Snapshot& snapshot, const std::optional<ProcessStat
   AddDiscovery(families, snapshot);
   AddFindings(families, snapshot);
   if (process) AddProcess(families, *process, snapshot.epoch);
-  return std::move(families).Text();
+  return families;
+}
+
+}  // namespace
+
+std::string RenderText(const Snapshot& snapshot, const std::optional<ProcessStats>& process) {
+  return Gather(snapshot, process).Text();
+}
+
+std::string RenderProtobuf(const Snapshot& snapshot, const std::optional<ProcessStats>& process) {
+  return Gather(snapshot, process).Protobuf();
 }
 
 }  // namespace rdmapulse::metrics

@@ -16,4 +16,8 @@ namespace rdmapulse::metrics {
 std::string RenderText(const Snapshot& snapshot,
                        const std::optional<ProcessStats>& process = std::nullopt);
 
+// The same as protobuf, delimited: what Prometheus asks for when it wants native histograms.
+std::string RenderProtobuf(const Snapshot& snapshot,
+                           const std::optional<ProcessStats>& process = std::nullopt);
+
 }  // namespace rdmapulse::metrics

@@ -98,7 +98,7 @@ void FamilySet::Add(Family family, Labels labels, const probes::RttHistogram& hi
   assert(Info(family).type == MetricType::kHistogram);
   Sample& sample = samples_[static_cast<std::size_t>(family)].emplace_back();
   sample.labels = std::move(labels);
-  sample.value = Histogram{histogram.buckets(), histogram.count(), histogram.sum_seconds()};
+  sample.value = &histogram;
 }
 
 void FamilySet::Write(const FamilyInfo& info, const Sample& sample, std::string& text) {
@@ -106,30 +106,34 @@ void FamilySet::Write(const FamilyInfo& info, const Sample& sample, std::string&
     return AppendLine(info.name, "", sample.labels, "", *whole, text);
   if (const auto* real = std::get_if<double>(&sample.value))
     return AppendLine(info.name, "", sample.labels, "", *real, text);
-  const auto& histogram = std::get<Histogram>(sample.value);
-  AppendLine(info.name, "_count", sample.labels, "", histogram.count, text);
-  AppendLine(info.name, "_sum", sample.labels, "", histogram.sum_seconds, text);
+  const auto& histogram = *std::get<const probes::RttHistogram*>(sample.value);
+  AppendLine(info.name, "_count", sample.labels, "", histogram.count(), text);
+  AppendLine(info.name, "_sum", sample.labels, "", histogram.sum_seconds(), text);
   std::uint64_t cumulative = 0;
   for (std::size_t i = 0; i < probes::RttHistogram::kBounds.size(); ++i) {
-    cumulative += histogram.buckets[i];
+    cumulative += histogram.buckets()[i];
     std::string bound;
     AppendNumber(probes::RttHistogram::kBounds[i], bound);
     AppendLine(info.name, "_bucket", sample.labels, bound, cumulative, text);
   }
-  AppendLine(info.name, "_bucket", sample.labels, "+Inf", histogram.count, text);
+  AppendLine(info.name, "_bucket", sample.labels, "+Inf", histogram.count(), text);
+}
+
+const std::vector<FamilySet::Sample>& FamilySet::Settled(std::size_t family) {
+  std::vector<Sample>& samples = samples_[family];
+  std::stable_sort(samples.begin(), samples.end(),
+                   [](const Sample& a, const Sample& b) { return a.labels < b.labels; });
+  samples.erase(std::unique(samples.begin(), samples.end(),
+                            [](const Sample& a, const Sample& b) { return a.labels == b.labels; }),
+                samples.end());
+  return samples;
 }
 
 std::string FamilySet::Text() && {
   std::string text;
   for (std::size_t i = 0; i < kFamilyCount; ++i) {
-    std::vector<Sample>& samples = samples_[i];
+    const std::vector<Sample>& samples = Settled(i);
     if (samples.empty()) continue;
-    std::stable_sort(samples.begin(), samples.end(),
-                     [](const Sample& a, const Sample& b) { return a.labels < b.labels; });
-    samples.erase(
-        std::unique(samples.begin(), samples.end(),
-                    [](const Sample& a, const Sample& b) { return a.labels == b.labels; }),
-        samples.end());
     const FamilyInfo& info = Info(static_cast<Family>(i));
     text.append("# HELP ").append(info.name).append(" ");
     AppendEscaped(info.help, /*quotes=*/false, text);

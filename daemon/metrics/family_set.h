@@ -1,4 +1,4 @@
-// Gathers samples by family and writes them as text.
+// Gathers samples by family and writes them for Prometheus, as text or as protobuf.
 #pragma once
 
 #include <array>
@@ -24,27 +24,28 @@ class FamilySet {
   void Add(Family family, Labels labels, double value) {
     AddNumber(family, std::move(labels), value);
   }
+  // `histogram` must outlive this.
   void Add(Family family, Labels labels, const probes::RttHistogram& histogram);
 
   // Exposition format 0.0.4 (prometheus.io/docs/instrumenting/exposition_formats). The families
   // that have samples, in the table's order; samples ordered by their labels. Of two samples with
   // the same labels the first that was added stays: Prometheus refuses duplicates.
   std::string Text() &&;
+  // The same as messages io.prometheus.client.MetricFamily, each after its length: histograms with
+  // classic and native buckets. A count beyond 2^53 loses its last digits there.
+  std::string Protobuf() &&;
 
  private:
-  struct Histogram {
-    std::array<std::uint64_t, probes::RttHistogram::kBounds.size() + 1> buckets{};
-    std::uint64_t count = 0;
-    double sum_seconds = 0;
-  };
   using Number = std::variant<std::uint64_t, double>;
   struct Sample {
     Labels labels;
-    std::variant<std::uint64_t, double, Histogram> value;
+    std::variant<std::uint64_t, double, const probes::RttHistogram*> value;
   };
 
   void AddNumber(Family family, Labels labels, Number value);
   static void Write(const FamilyInfo& info, const Sample& sample, std::string& text);
+  // Sorted, without duplicates.
+  const std::vector<Sample>& Settled(std::size_t family);
 
   std::array<std::vector<Sample>, kFamilyCount> samples_;
 };
