@@ -26,11 +26,18 @@ std::optional<double> SentBeyondAcks(const PriorityView& view, const Span& span)
   return std::max(0.0, *tx - kAckShare * view.RxLineShare(span).value_or(0));
 }
 
-// This very moment: paused throughout, nothing sent.
-std::optional<Time> BlockedSince(const PriorityView& view, const config::BlockedSettings& limits) {
-  const auto duty = view.DutyOver(Direction::kRx, view.Last(500ms));
+// Nothing leaves; where bytes are not counted, no lossless probe does.
+bool NothingLeaves(const PriorityView& view, const config::BlockedSettings& limits,
+                   const PortProbes& probes) {
   const auto sent = SentBeyondAcks(view, view.Last(500ms));
-  if (!duty || !sent || duty->value < limits.duty || *sent >= limits.tx_line_share) {
+  return sent ? *sent < limits.tx_line_share : probes.AllLosslessBad();
+}
+
+// This very moment: paused throughout, nothing sent.
+std::optional<Time> BlockedSince(const PriorityView& view, const config::BlockedSettings& limits,
+                                 const PortProbes& probes) {
+  const auto duty = view.DutyOver(Direction::kRx, view.Last(500ms));
+  if (!duty || duty->value < limits.duty || !NothingLeaves(view, limits, probes)) {
     return std::nullopt;
   }
   const auto transitions = view.priority.Over(Signal::kRxPauseTransitions, view.Last(500ms));
@@ -42,7 +49,8 @@ std::optional<Time> BlockedSince(const PriorityView& view, const config::Blocked
 
 bool WantsToSend(const PriorityView& view, const PortProbes& probes, const PauseMemory& memory) {
   if (probes.lossless.oldest > kBacklogAge) return true;
-  return memory.sent != kNever && view.now - memory.sent < kDemandMemory;
+  const Time recent = std::max(kDemandMemory, 2 * view.port.cadence.Typical());
+  return memory.sent != kNever && view.now - memory.sent <= recent;
 }
 
 void Describe(const PriorityView& view, const Context& context, const PortProbes& probes,
@@ -84,7 +92,13 @@ Judgement JudgeByProbes(const PriorityView& view, const Context& context, const 
   const auto& lossless = probes.lossless;
   if (lossless.peers == 0) return judgement;
   if (context.self_late) return judgement;
-  const bool bad = probes.AllLosslessBad() && probes.OneClassOnly();
+  // Who still sends more than ACKs is not held up, whatever its peers do. What the port counts may
+  // be of another priority, and is heard where the probes themselves prove little.
+  const bool little = lossless.peers == 1 || !lossless.of_this_port;
+  const bool counted = view.priority.Has(Signal::kPrioTxBytes) || little;
+  const auto sent = SentBeyondAcks(view, view.Last(500ms));
+  const bool sends = counted && sent && *sent >= context.settings.blocked.tx_line_share;
+  const bool bad = probes.AllLosslessBad() && probes.OneClassOnly() && !sends;
   if (!bad) {
     memory.blocked_since.reset();
     judgement.signs =
@@ -113,7 +127,7 @@ void Remember(const PriorityView& view, const Context& context, const PortProbes
               PauseMemory& memory) {
   const auto sent = SentBeyondAcks(view, view.Last(Time(1)));
   if (sent && *sent >= context.settings.blocked.tx_line_share) memory.sent = view.now;
-  const auto since = BlockedSince(view, context.settings.blocked);
+  const auto since = BlockedSince(view, context.settings.blocked, probes);
   if (!since) {
     memory.blocked_since.reset();
     return;
@@ -191,7 +205,6 @@ Judgement JudgeBlocked(const PriorityView& view, const Context& context, PauseMe
 
   const auto duty = view.DutyOver(Direction::kRx, view.Last(limits.confirm));
   const auto half = view.DutyOver(Direction::kRx, view.Last(500ms));
-  const auto sent = SentBeyondAcks(view, view.Last(500ms));
   const bool demand =
       memory.blocked_since ? memory.blocked_with_demand : WantsToSend(view, probes, memory);
   const Time blocked = memory.blocked_since ? view.now - *memory.blocked_since : Time(0);
@@ -200,8 +213,8 @@ Judgement JudgeBlocked(const PriorityView& view, const Context& context, PauseMe
     judgement.signs = Signs::kActive;
     judgement.since = memory.blocked_since;
     if (blocked >= limits.critical) judgement.severity = Severity::kCritical;
-  } else if (half && half->value >= limits.suspect_duty && sent && *sent < limits.tx_line_share &&
-             demand) {
+  } else if (half && half->value >= limits.suspect_duty && demand &&
+             NothingLeaves(view, limits, probes)) {
     judgement.signs = Signs::kSuspect;
   } else if (Over(view, limits)) {
     judgement.signs = Signs::kClear;

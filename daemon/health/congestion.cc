@@ -158,6 +158,7 @@ Judgement JudgeCongestion(const PriorityView& view, const Context& context,
     const bool major_pause = by_pause && measured && context.settings.expect_ecn &&
                              PausedWithProgress(view, span, settings.major_duty);
     judgement.signs = Signs::kActive;
+    judgement.since = view.now - Time(settings.confirm);
     judgement.severity = major_marks || major_pause ? Severity::kMajor : Severity::kWarning;
     judgement.weight.Add(weight::kPersistent);
     Describe(view, context, span, by_marks && !by_pause, judgement);

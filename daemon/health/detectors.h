@@ -21,8 +21,9 @@ struct Context {
   const config::HealthSettings& settings;
   const ProbeBook& probes;
   Time now{};
-  bool whole = false;      // moments of a recorded host
-  bool self_late = false;  // our own loop was late in this tick
+  bool whole = false;        // moments of a recorded host
+  bool self_late = false;    // our own loop was late in this tick
+  Time maintained = kNever;  // until then there was maintenance: nothing of it counts (g4)
 };
 
 // What the probes over a port say of it now.
@@ -90,7 +91,7 @@ Judgement JudgeVictim(const PriorityView& view, const Context& context, VictimMe
 
 // loss.cc
 struct LossMemory {
-  EventBins<5> bins{std::chrono::seconds(10), 12};
+  EventBins<6> bins{std::chrono::seconds(10), 12};
   double timeouts = 0;       // of the times when no peer was in trouble
   double timeouts_seen = 0;  // as they stand
   double exceeded_seen = 0;
@@ -104,6 +105,9 @@ Judgement JudgeIwarp(const PriorityView& view, const Context& context);
 struct PathLossMemory {
   // Probes posted until then met something else: a peer that was gone, our own maintenance.
   Time not_before = kNever;
+  // Nothing came through in either class since then, and until when that was last so.
+  std::optional<Time> all_dead_since{};
+  Time all_dead_until = kNever;
 };
 Judgement JudgePathLoss(const std::string& peer, ProbeClass traffic_class, const Context& context,
                         PathLossMemory& memory);

@@ -153,8 +153,12 @@ void Engine::JudgePriority(PortState& port, std::uint32_t number, const Context&
   std::unique_ptr<PriorityState>& state = port.priorities[number];
   if (!state) state = std::make_unique<PriorityState>();
   const PortHistory& history = port.history;
-  const PriorityView view{history, history.priorities[number], number,
-                          now_,    history.unsettled,          context.whole};
+  const PriorityView view{history,
+                          history.priorities[number],
+                          number,
+                          now_,
+                          std::max(history.unsettled, maintained_),
+                          context.whole};
   const auto step = [this, &state, &context](Condition condition, Judgement judgement) {
     Step(state->conditions[static_cast<std::size_t>(condition)], condition, std::move(judgement),
          context);
@@ -162,9 +166,14 @@ void Engine::JudgePriority(PortState& port, std::uint32_t number, const Context&
   const bool steady = Steady(history);
   // Remembers what was counted, also while nothing may be said.
   Judgement loss = JudgeLoss(view, context, state->loss);
-  if (maintenance_) {  // (g4) what is lost meanwhile is not held against the time after it
+  if (maintenance_) {  // (g4) what happens meanwhile is not held against the time after it
     state->loss.bins = LossMemory{}.bins;
     state->loss.exceeded = kNever;
+    state->pause = {};
+    state->watchdog = {};
+    state->congestion = {};
+    state->victim = {};
+    state->credit.high_since.reset();
   }
   if (!steady) {
     state->pause.blocked_since.reset();
@@ -278,7 +287,9 @@ void Engine::WatchFast(PortState& port, const Context& context) const {
 std::vector<Finding> Engine::Evaluate(Time now) {
   now_ = now;
   TakeProbes();
-  const Context context{settings_, probes_, now, source_ == Source::kMoments, now <= late_until_};
+  if (maintenance_) maintained_ = now;
+  const Context context{settings_,          probes_,    now, source_ == Source::kMoments,
+                        now <= late_until_, maintained_};
   for (auto& [name, port] : ports_) JudgePort(*port, context);
   for (auto& [name, peer] : peers_) {
     if (!peer.forgotten) continue;

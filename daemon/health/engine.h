@@ -139,6 +139,7 @@ class Engine {
   Time now_{};
   std::optional<std::uint64_t> epoch_;
   bool maintenance_ = false;
+  Time maintained_ = kNever;  // the last moment of it
   Time late_until_ = kNever;
   bool pending_ = false;   // something tracked is to be reported
   bool any_open_ = false;  // false: no condition is open, so that none needs to be looked for

@@ -25,7 +25,7 @@ enum class Signs : std::uint8_t {
 enum class Unit : std::uint8_t {
   kRatio,        // "98 %"
   kLineShare,    // "3.2 % of line rate"
-  kPacketRatio,  // "1.2e-05 of the packets"
+  kPacketRatio,  // "1.2e-05 of the packets", "3.1 % of the packets"
   kPackets,
   kErrors,
   kEvents,

@@ -14,9 +14,11 @@ using enum Unit;
 
 double SecondsOf(Time time) { return std::chrono::duration<double>(time).count(); }
 
-std::uint32_t FlapsWithin(const PortHistory& port, Time now, Time window) {
-  return static_cast<std::uint32_t>(std::count_if(
-      port.flaps.begin(), port.flaps.end(), [now, window](Time at) { return now - at <= window; }));
+std::uint32_t FlapsWithin(const PortHistory& port, const Context& context, Time window) {
+  return static_cast<std::uint32_t>(
+      std::count_if(port.flaps.begin(), port.flaps.end(), [&context, window](Time at) {
+        return context.now - at <= window && at > context.maintained;
+      }));
 }
 
 }  // namespace
@@ -44,9 +46,8 @@ Judgement JudgeLinkDown(const PortHistory& port, const Context& context) {
   } else {
     judgement.Say("the port was down when it was first seen", 0, kNone, context.now);
   }
-  if (!port.flaps.empty()) {
-    judgement.Say("it went down {} in the last hour", FlapsWithin(port, context.now, 1h), kTimes,
-                  context.now);
+  if (const std::uint32_t before = FlapsWithin(port, context, 1h); before > 0) {
+    judgement.Say("it went down and came back {} in the hour before", before, kTimes, context.now);
   }
   return judgement;
 }
@@ -54,12 +55,12 @@ Judgement JudgeLinkDown(const PortHistory& port, const Context& context) {
 Judgement JudgeLinkFlap(const PortHistory& port, const Context& context) {
   const config::LinkSettings& settings = context.settings.link;
   Judgement judgement;
-  if (port.flaps.empty()) {
+  if (port.flaps.empty() || port.flaps.back() <= context.maintained) {
     judgement.signs = port.up ? Signs::kClear : Signs::kUnknown;
     return judgement;
   }
-  const std::uint32_t in_hour = FlapsWithin(port, context.now, settings.flap_long_window);
-  const std::uint32_t lately = FlapsWithin(port, context.now, settings.flap_short_window);
+  const std::uint32_t in_hour = FlapsWithin(port, context, settings.flap_long_window);
+  const std::uint32_t lately = FlapsWithin(port, context, settings.flap_short_window);
   const bool back = port.up.value_or(true);
   if (in_hour >= settings.flaps_long || lately >= settings.flaps_short) {
     judgement.signs = Signs::kActive;
@@ -71,10 +72,11 @@ Judgement JudgeLinkFlap(const PortHistory& port, const Context& context) {
     judgement.signs = over ? Signs::kClear : Signs::kNone;
     return judgement;
   }
-  judgement.since = port.flaps.front();
+  judgement.since = *std::find_if(port.flaps.begin(), port.flaps.end(),
+                                  [&context](Time at) { return at > context.maintained; });
   judgement.weight.Add(weight::kHardEvent);
   judgement.Say("the link went down {} in the last hour", in_hour, kTimes, port.flaps.back());
-  judgement.Say("{} of them in the last 10 min", lately, kTimes, port.flaps.back());
+  judgement.Say("{} in the last 10 min", lately, kTimes, port.flaps.back());
   return judgement;
 }
 
@@ -121,7 +123,7 @@ Judgement JudgeOptics(const PortHistory& port, const Context& context, OpticsMem
   const bool rising = before.size() >= 2 && corrected >= kCorrectedMin &&
                       corrected >= settings.fec_factor * std::max(usual, 1.0);
   const double errors = memory.bins.Sum(kHour)[kBroken];
-  if (bad >= settings.bad_bins) {
+  if (bad >= settings.bad_bins || (context.whole && bad > 0)) {
     judgement.signs = Signs::kActive;
     judgement.severity =
         errors >= settings.major_errors_per_hour ? Severity::kMajor : Severity::kWarning;
@@ -136,7 +138,8 @@ Judgement JudgeOptics(const PortHistory& port, const Context& context, OpticsMem
   judgement.weight.Add(weight::kOwnCounter);
   if (bad >= settings.bad_bins) judgement.weight.Add(weight::kPersistent);
   if (errors > 0) {
-    judgement.Say("{} arrived broken beyond repair in the last hour", errors, kFrames, context.now);
+    judgement.Say("{} in the last hour that the link could not repair", errors, kErrors,
+                  context.now);
     judgement.Say("in {} of 10 min each", bad, kBins, context.now);
   }
   if (rising) {

@@ -173,6 +173,22 @@ TEST(MaintenanceTest, NothingIsSaidAndWhatWasEnds) {
   EXPECT_EQ(host.States(Condition::kStormSource), "suspect active/critical clearing ok");
 }
 
+TEST(MaintenanceTest, WhatHappenedMeanwhileIsNotHeldAgainstTheTimeAfterIt) {
+  TestHost host;
+  host.step = 1s;
+  host.Run(20s, {});
+  host.engine.Add(HostSample{.time = host.now, .maintenance = true});
+  for (int i = 0; i < 3; ++i) {
+    host.up = false;
+    host.Run(10s, {.tx = 0, .rx = 0});
+    host.up = true;
+    host.Run(30s, {.rx = 0.95, .tx_duty = 0.5, .ce_ratio = 0.2});
+  }
+  host.engine.Add(HostSample{.time = host.now, .maintenance = false});
+  host.Run(120s, {});
+  EXPECT_EQ(host.Loud(Severity::kInfo), "");
+}
+
 TEST(FastLaneTest, APortIsWantedFastForFifteenSecondsAfterAPause) {
   TestHost host;
   host.Run(20s, {});

@@ -15,9 +15,11 @@ constexpr std::size_t kWindowBins = 6;
 // A peer that went away is the reason of timeouts for so long: retries of applications end by then.
 constexpr Time kPeerTrouble = 60s;
 constexpr Time kPeerKnown = 5s;
+// A peer that is gone is known by its session by then, one whose link is down says so itself.
+constexpr Time kAllDead = 10s;
 
 // Columns of LossMemory::bins.
-enum Column : std::size_t { kGaps, kReceived, kResent, kSent, kNaked };
+enum Column : std::size_t { kGaps, kReceived, kResent, kSent, kNaked, kReordered };
 
 double Total(const SignalHistory& history, std::initializer_list<Signal> signals) {
   double sum = 0;
@@ -74,21 +76,24 @@ struct Sides {
 // Three times what is usual is not usual any more.
 constexpr double kUsualFactor = 3;
 
-Sides SidesOf(const EventBins<5>::Row& row, const LossMemory& memory) {
+Sides SidesOf(const EventBins<6>::Row& row, const LossMemory& memory) {
   const double usual = kUsualFactor * memory.usual.value_or(0) * row[kReceived];
-  return {{std::max(0.0, row[kGaps] - usual), row[kReceived]}, {row[kResent], row[kSent]}};
+  const double missing = row[kGaps] + std::max(0.0, row[kReordered] - usual);
+  return {{missing, row[kReceived]}, {row[kResent], row[kSent]}};
 }
 
 // Packets that come out of order from the very start, at a port that never has to send anything
-// again and drops nothing, are the work of adaptive routing and are placed.
-void LearnUsual(LossMemory& memory) {
+// again, drops nothing, gets nothing broken and loses no probe, are the work of adaptive routing
+// and are placed.
+void LearnUsual(const PriorityView& view, const Context& context, LossMemory& memory) {
   const auto& rows = memory.bins.rows();
   if (memory.usual || rows.size() < 2) return;
-  const EventBins<5>::Row& first = rows.back();
+  const EventBins<6>::Row& first = rows.back();
   memory.usual = 0;
-  if (first[kGaps] > 0 && first[kResent] == 0 && first[kReceived] > 0) {
-    memory.usual = first[kGaps] / first[kReceived];
-  }
+  if (first[kGaps] > 0 || first[kResent] > 0 || first[kReceived] <= 0) return;
+  if (view.port.port.Total(Signal::kFcsErrors) > 0) return;
+  if (context.probes.Loss(view.port.name, ProbeClass::kLossless, view.now).lost > 0) return;
+  memory.usual = first[kReordered] / first[kReceived];
 }
 
 bool Loud(const EventRatio& ratio, const config::LossSettings& settings) {
@@ -107,9 +112,11 @@ Severity OneLower(Severity severity) {
 }
 
 void Collect(const PriorityView& view, const Context& context, bool timeouts, LossMemory& memory) {
-  double gaps = Total(view.priority, {Signal::kPrioDiscards, Signal::kPrioBufferDiscards,
-                                      Signal::kPrioCongestionDiscards, Signal::kRoceDiscards});
-  if (!context.settings.expect_out_of_order) gaps += Total(view.priority, {Signal::kOutOfSequence});
+  const double gaps =
+      Total(view.priority, {Signal::kPrioDiscards, Signal::kPrioBufferDiscards,
+                            Signal::kPrioCongestionDiscards, Signal::kRoceDiscards});
+  const double reordered =
+      context.settings.expect_out_of_order ? 0 : Total(view.priority, {Signal::kOutOfSequence});
   const double naked = Total(view.priority, {Signal::kPacketSequenceError, Signal::kImpliedNak});
   double resent = naked;
   // What is left out now must not come as a jump later: it is taken from what was counted so far.
@@ -123,7 +130,7 @@ void Collect(const PriorityView& view, const Context& context, bool timeouts, Lo
                              resent,
                              PacketTotal(view, {Signal::kPrioTxPackets, Signal::kRdmaTxPackets,
                                                 Signal::kPrioTxBytes, Signal::kRdmaTxBytes}),
-                             naked});
+                             naked, reordered});
   const double exceeded = Total(view.priority, {Signal::kRetriesExceeded});
   if (exceeded > memory.exceeded_seen && timeouts) {
     memory.exceeded = view.now;
@@ -167,7 +174,7 @@ void Describe(const PriorityView& view, const LossMemory& memory, const Sides& s
                   view.now);
     judgement.weight.Add(weight::kOwnCounter);
   }
-  if (const auto duty = view.DutyOver(Direction::kRx, view.Last(10s))) {
+  if (const auto duty = view.DutyOver(Direction::kRx, view.Last(10s)); duty && duty->value < 0.5) {
     judgement.Not(Condition::kEgressBlocked, "it is paused only {} of the time and data moves",
                   duty->value, kRatio);
   }
@@ -196,7 +203,7 @@ Judgement JudgeLoss(const PriorityView& view, const Context& context, LossMemory
   const bool trouble = PeerInTrouble(view, context);
   Collect(view, context, !trouble, memory);
   if (view.whole) memory.usual = 0;
-  LearnUsual(memory);
+  LearnUsual(view, context, memory);
 
   const auto& rows = memory.bins.rows();
   std::uint32_t loud = 0;
@@ -232,6 +239,11 @@ Judgement JudgeLoss(const PriorityView& view, const Context& context, LossMemory
     const auto probes = context.probes.Loss(view.port.name, ProbeClass::kLossless, view.now);
     const bool only_timeouts = gaps <= 0 && probes.lost == 0;
     if (only_timeouts && (probes.probes > 0 || !exceeded)) judgement.severity = Severity::kWarning;
+    // Retries that run out in this class alone, without a gap anywhere: a pause that does not end
+    // does that (0.3).
+    if (gaps <= 0 && ProbesOver(view.port, context).OneClassOnly()) {
+      judgement.severity = Severity::kWarning;
+    }
     if (probes.lost > 0) judgement.weight.Add(weight::kPeersAgree);
     if (loud >= settings.bins) judgement.weight.Add(weight::kPersistent);
     if (view.number != context.settings.lossless_priority) {
@@ -246,7 +258,8 @@ Judgement JudgeLoss(const PriorityView& view, const Context& context, LossMemory
     judgement.signs = left == 0 && quiet ? Signs::kClear : Signs::kNone;
     return judgement;
   }
-  Describe(view, memory, sides, judgement);
+  // A loss that began lately is not thinned by the time before it.
+  Describe(view, memory, loud > 0 ? loud_sum : sides, judgement);
   return judgement;
 }
 
@@ -276,7 +289,8 @@ Judgement JudgePathLoss(const std::string& peer, ProbeClass traffic_class, const
   for (const auto& [path, history] : context.probes.PathsTo(peer)) {
     if (KindOf(path) != ProbeKind::kOneSided) continue;
     const Time since = std::max(memory.not_before, context.probes.Disturbed(path.local));
-    const auto five = history.LastFive(context.now, context.settings.probe_deadline, since);
+    const auto five = history.LastFive(context.now, context.settings.probe_deadline,
+                                       std::max(since, memory.all_dead_until));
     if (path.traffic_class != traffic_class) {
       other_class_dead =
           history.LastFive(context.now, context.settings.probe_deadline).good_in_a_row == 0;
@@ -300,17 +314,27 @@ Judgement JudgePathLoss(const std::string& peer, ProbeClass traffic_class, const
   if (probes == 0) return judgement;
   const config::LossSettings& settings = context.settings.loss;
   const bool repeated = lost >= settings.events && bins.size() >= settings.bins;
-  // Both classes at once, nothing comes through and others are fine: the peer's NIC or link rather
-  // than a path. What is wrong there only that host can say.
+  // Both classes at once and nothing comes through: the peer's NIC or link as likely as a path, and
+  // what is wrong there that host can say. If it lasts it is said here, too.
   const bool all_dead = bad_paths > 0 && good_paths == 0 && other_class_dead;
+  if (all_dead && !memory.all_dead_since) memory.all_dead_since = context.now;
+  if (!all_dead && memory.all_dead_since) {
+    // Over: what was lost then is no sign of a path that loses some, unless it comes again and
+    // again.
+    memory.all_dead_until = context.now;
+    if (context.now - *memory.all_dead_since >= kAllDead) memory.not_before = context.now;
+    memory.all_dead_since.reset();
+    judgement.signs = Signs::kNone;
+    return judgement;
+  }
+  const bool dead_long = all_dead && context.now - *memory.all_dead_since >= kAllDead;
   const bool bad = bad_paths > 0 || repeated;
-  if (all_dead) {
-    memory.not_before = context.now;
-  } else if (!bad && lost < settings.events) {
+  if (!bad && lost < settings.events) {
     judgement.signs = lost == 0 ? Signs::kClear : Signs::kNone;
     return judgement;
   }
-  judgement.signs = bad && !all_dead ? Signs::kActive : Signs::kSuspect;
+  judgement.signs = (bad && !all_dead) || dead_long ? Signs::kActive : Signs::kSuspect;
+  if (all_dead) judgement.severity = Severity::kWarning;
   // Nothing at all comes through and nobody says whether the peer lives: it may be the peer.
   const bool alive = session != nullptr && session->session_up.value_or(false);
   if (good_paths == 0 && !alive) judgement.severity = Severity::kWarning;
@@ -320,14 +344,16 @@ Judgement JudgePathLoss(const std::string& peer, ProbeClass traffic_class, const
   judgement.Say("{} lost or retransmitted in the last minute", lost, kProbes, last_lost);
   judgement.Say("that is {} of them", static_cast<double>(lost) / probes, kRatio, context.now);
   if (bad_paths > 0) {
-    judgement.Say(good_paths > 0 ? "only {} to this peer hit, others work: one way through "
-                                   "the fabric is bad"
-                                 : "all {} to this peer hit",
+    judgement.Say(good_paths > 0 ? "{} to this peer lost all of the last probes, others work: one "
+                                   "way through the fabric is bad"
+                  : all_dead ? "nothing comes through in either class ({} of this one): its NIC, "
+                               "its link or the way to it"
+                             : "nothing comes through in this class ({})",
                   bad_paths, kPaths, context.now);
   }
   if (const std::uint32_t other_good = GoodPathsToOthers(peer, traffic_class, context);
       other_good > 0) {
-    judgement.Say("{} to other peers work", other_good, kPaths, context.now);
+    judgement.Say("probes come through on {} to other peers", other_good, kPaths, context.now);
     judgement.weight.Add(weight::kPeersAgree);
   }
   if (alive) judgement.Not(Condition::kPeerDown, "its control session answers", 0, kNone);

@@ -78,6 +78,18 @@ TEST(LossTest, OutOfOrderFromTheStartIsAdaptiveRouting) {
   EXPECT_EQ(host.Loud(Severity::kMajor), "lossless_loss") << "ten times as many are not";
 }
 
+TEST(LossTest, DropsAndBrokenFramesFromTheStartAreNoAdaptiveRouting) {
+  TestHost drops;
+  Lose(drops, Signal::kPrioDiscards, 1e-3, 90);
+  EXPECT_EQ(drops.Loud(Severity::kCritical), "lossless_loss");
+  TestHost broken;
+  broken.Count(Signal::kFcsErrors, 1);
+  broken.Tick({});
+  broken.Count(Signal::kFcsErrors, 100);
+  Lose(broken, Signal::kOutOfSequence, 1e-3, 90);
+  EXPECT_THAT(broken.States(Condition::kLosslessLoss), HasSubstr("critical"));
+}
+
 TEST(LossTest, ExpectedReorderingIsNoLoss) {
   TestHost host({.expect_out_of_order = true});
   host.Run(40s, {});
@@ -257,6 +269,16 @@ TEST(CongestionTest, MarksAtAFullReceiverForAMinute) {
   host.Run(20s, {});
   host.Run(70s, {.rx = 0.95, .ce_ratio = 0.2});
   EXPECT_EQ(host.States(Condition::kCongestion), "suspect active/warning active/major");
+}
+
+TEST(CongestionTest, BeganWhenItsMinuteDidAndNotWithAFewMarksLongBefore) {
+  TestHost host;
+  host.step = 1s;
+  host.Run(600s, {.rx = 0.3, .ce_ratio = 0.002});
+  const Time start = host.now;
+  host.Run(70s, {.rx = 0.95, .ce_ratio = 0.05});
+  ASSERT_EQ(host.States(Condition::kCongestion), "suspect active/warning");
+  EXPECT_GE(host.Last(Condition::kCongestion)->since, start - 15s);
 }
 
 TEST(CongestionTest, MarksAtAReceiverThatIsNotFullAreOnlySuspect) {

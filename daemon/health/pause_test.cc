@@ -37,6 +37,16 @@ TEST(StormTest, WithOneSecondSamplesItTakesThree) {
   EXPECT_LE(host.ActiveAt(Condition::kStormSource), start + 3500ms);
 }
 
+TEST(StormTest, OneIntervalOfTwoSecondsOrMoreIsTheWindow) {
+  for (const Time step : {Time(2s), Time(5s), Time(10s)}) {
+    TestHost host;
+    host.step = step;
+    host.Run(60s, {});
+    host.Run(60s, kStorm);
+    EXPECT_EQ(host.Loud(Severity::kMajor), "storm_source") << step / 1s;
+  }
+}
+
 TEST(StormTest, IsOverAfterItsHoldAndSaysSoOnce) {
   TestHost host;
   host.Run(20s, {});
@@ -162,6 +172,23 @@ TEST(BlockedTest, APortThatIsPausedWithoutEndIsBlockedAndNoStorm) {
   EXPECT_EQ(finding.not_->condition, Condition::kStormSource);
 }
 
+TEST(BlockedTest, CountersReadSeldomTellItTooAlsoBetweenReadings) {
+  for (const Time step : {Time(5s), Time(10s)}) {
+    TestHost host;
+    host.step = step;
+    host.Run(60s, {});
+    for (int i = 0; i < 6; ++i) {
+      host.Tick(kBlocked);
+      for (Time later = 1s; later < step; later += 1s) {
+        const auto said = host.engine.Evaluate(host.now + later);
+        host.said.insert(host.said.end(), said.begin(), said.end());
+      }
+    }
+    EXPECT_THAT(host.States(Condition::kEgressBlocked), HasSubstr("active/critical")) << step / 1s;
+    EXPECT_THAT(host.States(Condition::kDeadlockCandidate), HasSubstr("active")) << step / 1s;
+  }
+}
+
 TEST(BlockedTest, CongestionLiftsItsPausesAndIsNotBlocked) {
   TestHost host;
   host.Run(20s, {});
@@ -239,6 +266,25 @@ TEST(CongestionTest, FramesAloneTellWhenTheyNeverStopAndAreNeverMajor) {
     EXPECT_EQ(host.Loud(Severity::kWarning), loud) << quiet_of_ten;
     EXPECT_EQ(host.Loud(Severity::kMajor), "");
   }
+}
+
+TEST(SlowReceiverTest, WhoReceivesNothingAnyMoreIsNotSlow) {
+  TestHost host;
+  host.step = 1s;
+  host.Run(60s, {});
+  host.Run(120s, {.tx = 0.2, .rx = 0, .tx_duty = 0.85});
+  EXPECT_EQ(host.States(Condition::kSlowReceiver).find("active"), std::string::npos);
+}
+
+TEST(SlowReceiverTest, SaysSinceWhenItHasPausedWithoutAQuietPiece) {
+  TestHost host;
+  host.step = 1s;
+  host.Run(60s, {});
+  const Time start = host.now;
+  host.Run(60s, {.rx = 0.3, .tx_duty = 0.5});
+  ASSERT_NE(host.Last(Condition::kSlowReceiver), nullptr);
+  EXPECT_GE(host.Last(Condition::kSlowReceiver)->since, start - 5s);
+  EXPECT_LE(host.Last(Condition::kSlowReceiver)->since, start + 5s);
 }
 
 TEST(SlowReceiverTest, OneSecondOfPausesIsNone) {

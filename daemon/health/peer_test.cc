@@ -47,7 +47,7 @@ class PeerTest : public testing::Test {
       Probe(peer, "write0", ProbeClass::kControl, answers.control, answers.failed, 50'000);
       Probe(peer, "echo", ProbeClass::kControl, answers.echo, answers.failed, 50'000);
     }
-    host_.Run(1s, {});
+    host_.Run(1s, traffic_);
   }
 
   void Seconds(int count) { Seconds(count, Answers{}, Answers{}); }
@@ -65,6 +65,7 @@ class PeerTest : public testing::Test {
   }
 
   TestHost host_;
+  Traffic traffic_{};
 };
 
 TEST_F(PeerTest, APeerThatIsGoneIsDownAndNotALoss) {
@@ -206,10 +207,41 @@ TEST_F(PeerTest, LosslessBadAndControlGoodIsABlockedClassWithoutAnyPauseCounter)
   Session(true);
   Seconds(20);
   const Answers blocked{.lossless = std::nullopt};
+  traffic_ = {.tx = 0, .rx = 0};
   Seconds(6, blocked, blocked);
   EXPECT_EQ(host_.States(Condition::kEgressBlocked), "suspect active/major");
   EXPECT_THAT(host_.Last(Condition::kEgressBlocked)->also_hit.peers,
               testing::ElementsAre("h2", "h3"));
+}
+
+TEST_F(PeerTest, APortThatStillSendsIsNotBlockedWhateverItsPeersDo) {
+  Session(true);
+  Seconds(20);
+  const Answers blocked{.lossless = std::nullopt};
+  Seconds(20, blocked, blocked);
+  EXPECT_EQ(host_.States(Condition::kEgressBlocked), "");
+}
+
+TEST_F(PeerTest, PausesWithoutAByteCounterAreProvenByTheProbes) {
+  host_.absent = {Signal::kPrioTxBytes, Signal::kPrioRxBytes};
+  Session(true);
+  Seconds(20);
+  const Answers blocked{.lossless = std::nullopt};
+  traffic_ = {.rx_duty = 1};
+  Seconds(10, blocked, blocked);
+  EXPECT_THAT(host_.States(Condition::kEgressBlocked), testing::StartsWith("suspect active/major"));
+}
+
+TEST_F(PeerTest, APeerThatIsReachedInNeitherClassIsSaidAfterTenSeconds) {
+  Session(true);
+  Seconds(20);
+  const Time start = host_.now;
+  Seconds(30, Dead(true));
+  EXPECT_EQ(host_.States(Condition::kPathLoss), "suspect suspect active/warning active/warning")
+      << "in both classes";
+  EXPECT_LE(host_.ActiveAt(Condition::kPathLoss), start + 16s);
+  EXPECT_THAT(host_.Last(Condition::kPathLoss)->evidence[2].text,
+              HasSubstr("nothing comes through in either class"));
 }
 
 TEST_F(PeerTest, BothClassesBadIsNoBlockedClass) {

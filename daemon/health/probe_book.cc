@@ -246,6 +246,7 @@ ProbeBook::ClassNow ProbeBook::Now(const PortName& port, ProbeClass traffic_clas
     const bool fresh = !history.seen.empty() && now - history.seen.back().time <= kFresh;
     if (oldest == Time(0) && !fresh) continue;
     peer.probed = true;
+    all.of_this_port = all.of_this_port && path.local == port;
     all.oldest = std::max(all.oldest, oldest);
     if (oldest > settings_.probe_deadline)
       peer.overdue = true;

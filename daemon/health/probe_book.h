@@ -129,6 +129,7 @@ class ProbeBook {
     std::uint32_t bad_peers = 0;   // nothing came through on any of their paths
     std::uint32_t good_peers = 0;  // something came through in the last 3 s, nothing is overdue
     Time oldest{};                 // longest outstanding
+    bool of_this_port = true;      // false: some of the paths do not say by which port they leave
     std::vector<std::string> bad;
   };
   ClassNow Now(const PortName& port, ProbeClass traffic_class, Time now) const;

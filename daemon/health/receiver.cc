@@ -19,28 +19,33 @@ struct Pieces {
   int paused = 0;
   int quiet = 0;
   bool known = true;
+  Time lasted{};  // of the newest ones, paused without a quiet one between
 };
-
-Pieces CountPieces(const PriorityView& view, Time length, double duty) {
-  Pieces pieces;
-  const Time step = std::max(kPiece, view.port.cadence.Typical());
-  for (Time back{}; back + step <= length + step / 10; back += step) {
-    const auto piece =
-        view.DutyOver(Direction::kTx, {view.now - back, kPiece, view.floor, view.whole});
-    if (!piece) {
-      pieces.known = false;
-      return pieces;
-    }
-    ++(piece->value >= duty ? pieces.paused : pieces.quiet);
-    if (view.whole && view.port.cadence.samples() == 2) break;
-  }
-  return pieces;
-}
 
 std::optional<double> ReceivedBeyondAcks(const PriorityView& view, const Span& span) {
   const auto rx = view.RxLineShare(span);
   if (!rx) return std::nullopt;
   return std::max(0.0, *rx - kAckShare * view.TxLineShare(span).value_or(0));
+}
+
+// Paused and still receiving, piece by piece, the newest first.
+Pieces CountPieces(const PriorityView& view, Time length, double duty, double rx_line_share) {
+  Pieces pieces;
+  const Time step = std::max(kPiece, view.port.cadence.Typical());
+  for (Time back{}; back + step <= length + step / 10; back += step) {
+    const Span span{view.now - back, kPiece, view.floor, view.whole};
+    const auto piece = view.DutyOver(Direction::kTx, span);
+    if (!piece) {
+      pieces.known = false;
+      return pieces;
+    }
+    const auto rx = ReceivedBeyondAcks(view, span);
+    const bool paused = piece->value >= duty && (!rx || *rx >= rx_line_share);
+    ++(paused ? pieces.paused : pieces.quiet);
+    if (paused && pieces.quiet == 0) pieces.lasted = view.now - piece->from;
+    if (view.whole && view.port.cadence.samples() == 2) break;
+  }
+  return pieces;
 }
 
 bool SaysFull(const PriorityView& view) {
@@ -51,13 +56,13 @@ bool SaysFull(const PriorityView& view) {
   return false;
 }
 
-void DescribeSlow(const PriorityView& view, const Context& context, const Duty& duty, double rx,
-                  Judgement& judgement) {
+void DescribeSlow(const PriorityView& view, const Context& context, const Duty& duty, Time lasted,
+                  double rx, Judgement& judgement) {
   judgement.Say(duty.measured ? "pauses its switch {} of the time"
                               : "sends pause frames for up to {} of the time",
                 duty.value, kRatio, view.now);
-  judgement.Say("for at least {}", std::chrono::duration<double>(view.now - duty.from).count(),
-                kSeconds, view.now);
+  judgement.Say("for at least {}", std::chrono::duration<double>(lasted).count(), kSeconds,
+                view.now);
   judgement.weight.Add(duty.measured ? weight::kMeasuredDuty : weight::kFrameDuty);
   if (!duty.measured) judgement.weight.Cap(weight::kFrameDutyCap);
   judgement.weight.Add(duty.intervals < 2 ? weight::kOneSample : weight::kPersistent);
@@ -87,8 +92,8 @@ Judgement JudgeSlowReceiver(const PriorityView& view, const Context& context) {
   const auto duty = view.DutyOver(Direction::kTx, view.Last(settings.confirm));
   const double enough = five->measured ? settings.duty : std::max(settings.duty, kFrameBoundMin);
   const bool progress = rx && *rx >= settings.rx_line_share;
-  if (duty && duty->value >= enough && long_rx && *long_rx >= settings.rx_line_share) {
-    const Pieces pieces = CountPieces(view, settings.confirm, enough);
+  if (duty && duty->value >= enough && progress && long_rx && *long_rx >= settings.rx_line_share) {
+    const Pieces pieces = CountPieces(view, settings.confirm, enough, settings.rx_line_share);
     if (pieces.known && pieces.quiet <= kQuietPieces && pieces.paused > 0) {
       // A bound from frames proves no slowness by itself: the NIC says that its buffer was full, or
       // it never stops pausing.
@@ -96,16 +101,16 @@ Judgement JudgeSlowReceiver(const PriorityView& view, const Context& context) {
                         view.PausedIntervals(Direction::kTx, settings.confirm, kFrameBoundMin) >=
                             kPausedIntervals;
       judgement.signs = sure ? Signs::kActive : Signs::kSuspect;
-      judgement.since = duty->from;
+      judgement.since = view.now - pieces.lasted;
       const bool major = duty->measured && duty->value >= settings.major_duty;
       judgement.severity = major ? Severity::kMajor : Severity::kWarning;
-      DescribeSlow(view, context, *duty, *long_rx, judgement);
+      DescribeSlow(view, context, *duty, pieces.lasted, *rx, judgement);
       return judgement;
     }
   }
   if (progress && five->value >= enough) {
     judgement.signs = Signs::kSuspect;
-    DescribeSlow(view, context, *five, *rx, judgement);
+    DescribeSlow(view, context, *five, view.now - five->from, *rx, judgement);
     return judgement;
   }
   const auto minute = view.DutyOver(Direction::kTx, view.Last(60s));
@@ -150,12 +155,12 @@ Judgement JudgeRnr(const PriorityView& view, const Context& context) {
   if (!own_minute && !their_minute && !exhausted) return judgement;
   const bool own_now = Starved(RnrOver(view, own, true, 10s), context);
   const bool their_now = Starved(RnrOver(view, theirs, false, 10s), context);
-  const auto own_before =
-      RnrOver({view.port, view.priority, view.number, view.now - Time(50s), view.floor, view.whole},
-              own, true, 10s);
-  const auto their_before =
-      RnrOver({view.port, view.priority, view.number, view.now - Time(50s), view.floor, view.whole},
-              theirs, false, 10s);
+  // The whole of a recording stands for what is longer than it.
+  const Time before = view.whole ? view.now : view.now - Time(50s);
+  const auto own_before = RnrOver(
+      {view.port, view.priority, view.number, before, view.floor, view.whole}, own, true, 10s);
+  const auto their_before = RnrOver(
+      {view.port, view.priority, view.number, before, view.floor, view.whole}, theirs, false, 10s);
   const bool gone = exhausted.value_or(0) > 0;
   const bool own_long = own_now && Starved(own_minute, context) && Starved(own_before, context);
   const bool their_long =

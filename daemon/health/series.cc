@@ -78,8 +78,9 @@ std::optional<Growth> Series::Over(const Span& span) const {
   const std::optional<std::size_t> end =
       samples_.back().time <= span.end ? samples_.size() - 1 : IndexAt(span.end);
   if (!end || *end == first_) return std::nullopt;
-  // A counter that is no longer read says nothing of now.
-  const Time stale = std::max(span.length, Time(std::chrono::seconds(3)));
+  // A counter that is no longer read says nothing of now; one that is read seldom still does.
+  const Time interval = samples_[*end].time - samples_[*end - 1].time;
+  const Time stale = std::max({span.length, Time(std::chrono::seconds(3)), interval * 3 / 2});
   if (!span.whole && span.end - samples_[*end].time > stale) return std::nullopt;
 
   std::optional<std::size_t> start = IndexAt(samples_[*end].time - span.length + span.length / 10);

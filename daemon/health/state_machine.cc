@@ -4,6 +4,13 @@
 
 namespace rdmapulse::health {
 
+namespace {
+
+// How long before the start that a detector names the first signs may have come.
+constexpr Time kBeginning = std::chrono::seconds(10);
+
+}  // namespace
+
 bool StateMachine::Enter(State state, Time now) {
   state_ = state;
   entered_ = now;
@@ -33,7 +40,11 @@ bool StateMachine::Step(Time now, const Judgement& judgement, const ConditionInf
   }
 
   if (signs == Signs::kActive) {
-    if (judgement.since) since_ = std::min(since_, *judgement.since);
+    if (judgement.since) {
+      // A suspicion shortly before was its beginning; one long before was of something else.
+      const bool its_own = was_active_ || *judgement.since - since_ <= kBeginning;
+      since_ = its_own ? std::min(since_, *judgement.since) : *judgement.since;
+    }
     const bool raised = judgement.severity > severity_;
     severity_ = std::max(severity_, judgement.severity);
     if (state_ == State::kActive) return raised;

@@ -11,6 +11,7 @@ using namespace std::chrono_literals;
 using enum Unit;
 
 constexpr double kNothing = 0.01;
+constexpr Time kWindow = 2s;
 constexpr Time kStormHour = 1h;
 constexpr Time kBoundTime = 3s;
 constexpr double kBoundLowest = 0.8;
@@ -48,8 +49,10 @@ bool BoundIsEnough(const PriorityView& view, const Receives& receives, const Por
 
 bool PausesWithoutEnd(const PriorityView& view, const config::StormSettings& settings,
                       const std::optional<Receives>& receives, const PortProbes& probes) {
-  const auto two = view.DutyOver(Direction::kTx, view.Last(2s));
-  if (!two || (two->intervals < 2 && !view.whole)) return false;
+  const auto two = view.DutyOver(Direction::kTx, view.Last(kWindow));
+  // One interval that is as long as the window is the window (2.2a).
+  const bool one_is_enough = view.whole || view.port.cadence.Typical() >= kWindow;
+  if (!two || (two->intervals < 2 && !one_is_enough)) return false;
   if (!receives) {
     // Who pauses 99 % of two seconds gets nothing, counted or not; a bound from frames proves none.
     return two->measured && two->value >= settings.full_duty;
@@ -61,7 +64,7 @@ bool PausesWithoutEnd(const PriorityView& view, const config::StormSettings& set
   const auto one = view.DutyOver(Direction::kTx, view.Last(1s));
   // One interval of a second is not enough by itself.
   if (one && one->value >= settings.full_duty &&
-      (one->intervals >= 2 || throughout || view.whole)) {
+      (one->intervals >= 2 || throughout || one_is_enough)) {
     return true;
   }
   const bool nothing = receives->beyond_acks < kNothing;
@@ -82,7 +85,7 @@ void DescribeStorm(const PriorityView& view, const Context& context, const Pause
     judgement.Say("this is recurring: {} in the last hour",
                   static_cast<double>(memory.storms.size()), kStorms, view.now);
   }
-  if (duty) {
+  if (duty && (duty->value > 0 || !event)) {
     judgement.Say(duty->measured ? "told its switch to stop sending for {} of the last 2 s"
                                  : "sent pause frames for up to {} of the last 2 s",
                   duty->value, kRatio, view.now);
@@ -100,8 +103,10 @@ void DescribeStorm(const PriorityView& view, const Context& context, const Pause
     if (receives->share < context.settings.storm.rx_line_share) {
       judgement.weight.Add(weight::kNoProgress);
     }
-    judgement.Not(Condition::kSlowReceiver, "it receives no more than {} while it pauses",
-                  receives->share, kLineShare);
+    if (duty && duty->value >= context.settings.storm.suspect_duty) {
+      judgement.Not(Condition::kSlowReceiver, "it receives {} while it pauses", receives->share,
+                    kLineShare);
+    }
   }
   if (const auto frames = view.priority.Over(Signal::kTxPauseFrames, view.Last(2s));
       frames && frames->amount > 0) {

@@ -59,7 +59,9 @@ std::string Amount(double value, Unit unit) {
   switch (unit) {
     case Unit::kRatio: return Percent(value);
     case Unit::kLineShare: return value == 0 ? "nothing" : Percent(value) + " of line rate";
-    case Unit::kPacketRatio: return fmt::format("{:.2g} of the packets", value);
+    case Unit::kPacketRatio:
+      if (value >= 0.001) return Percent(value) + " of the packets";
+      return value > 0 ? fmt::format("{:.2g} of the packets", value) : "none of the packets";
     case Unit::kPerSecond: return Count(value) + " a second";
     case Unit::kPerHour: return Count(value) + " an hour";
     case Unit::kSeconds:
