@@ -170,6 +170,26 @@ std::string LeftOut(const Located& located) {
   return text;
 }
 
+// Where everything is bad nothing stands out either.
+constexpr double kMuch = 0.01;
+
+std::string NothingStandsOut(const locate::Window& window) {
+  std::uint64_t bad = 0;
+  for (const locate::Record& record : window.records) {
+    bad += record.late_blocked + record.late_retx + record.failed;
+  }
+  const std::uint64_t all = Probes(window);
+  const double share = all == 0 ? 0 : static_cast<double>(bad) / static_cast<double>(all);
+  if (share < kMuch) {
+    return "Nothing stands out: what is lost or held up is no more than everywhere.\n";
+  }
+  return Wrap(
+      fmt::format("Nothing stands out, but not all is well: {:.2g} % of all probes were lost "
+                  "or held up, everywhere alike. Look at what all paths have in common.",
+                  share * 100),
+      0);
+}
+
 std::string Looked(const Located& located) {
   return Wrap(
       fmt::format("Looked at {} probes on {} between {} of {}; {} of {} s until {}.",
@@ -208,7 +228,7 @@ json::object SuspectJson(const Standing& standing) {
 std::string LocatedText(const Located& located) {
   std::string text;
   if (located.standings.empty()) {
-    text = "Nothing stands out: what is lost or held up is no more than everywhere.\n";
+    text = NothingStandsOut(located.together);
   } else {
     std::vector<Row> rows;
     for (const Standing& standing : located.standings)

@@ -76,10 +76,22 @@ TEST(LocatedTextTest, NothingIsGoodNewsAndOneHostSaysWhatItCannotTell) {
   located.standings.clear();
   located.silent.clear();
   located.together.nics[0].tor.clear();
+  for (locate::Record& record : located.together.records) {
+    record.failed = record.late_retx = record.late_blocked = 0;
+  }
   const std::string text = LocatedText(located);
   EXPECT_TRUE(text.starts_with("Nothing stands out: ")) << text;
   EXPECT_NE(text.find("This is what one host sees"), std::string::npos) << text;
   EXPECT_NE(text.find("1 of 2 NICs have no ToR"), std::string::npos) << text;
+}
+
+TEST(LocatedTextTest, WhatIsBadEverywhereDoesNotReadAsGoodNews) {
+  Located located = Example();
+  located.standings.clear();
+  for (locate::Record& record : located.together.records) record.failed = record.probes / 3;
+  const std::string text = LocatedText(located);
+  EXPECT_TRUE(text.starts_with("Nothing stands out, but not all is well: 33 % of all probes"))
+      << text;
 }
 
 TEST(LocatedJsonTest, HoldsTheSame) {

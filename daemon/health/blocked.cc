@@ -60,21 +60,28 @@ void Describe(const PriorityView& view, const Context& context, const PortProbes
                            : 0;
   const auto duty = view.DutyOver(Direction::kRx, view.Last(2s));
   if (duty) {
-    judgement.Say(duty->measured ? "was told to stop sending for {} of the last 2 s"
-                                 : "got pause frames for up to {} of the last 2 s",
-                  duty->value, kRatio, view.now);
+    const bool seldom = view.ReadSeldom();
+    judgement.Say(
+        duty->measured
+            ? (seldom ? "was told to stop sending for {} of the time since the reading before"
+                      : "was told to stop sending for {} of the last 2 s")
+            : (seldom ? "got pause frames for up to {} of the time since the reading before"
+                      : "got pause frames for up to {} of the last 2 s"),
+        duty->value, kRatio, view.now);
     judgement.weight.Add(duty->measured ? weight::kMeasuredDuty : weight::kFrameDuty);
     if (!duty->measured) judgement.weight.Cap(weight::kFrameDutyCap);
     if (duty->intervals < 2) judgement.weight.Add(weight::kOneSample);
   }
   if (const auto sent = SentBeyondAcks(view, view.Last(1s))) {
-    judgement.Say("sent {} on it beside acknowledgements in the last second", *sent, kLineShare,
-                  view.now);
+    judgement.Say(view.ReadSeldom()
+                      ? "sent {} on it beside acknowledgements since the reading before"
+                      : "sent {} on it beside acknowledgements in the last second",
+                  *sent, kLineShare, view.now);
     if (*sent < context.settings.blocked.tx_line_share) judgement.weight.Add(weight::kNoProgress);
   }
   if (const auto transitions = view.priority.Over(Signal::kRxPauseTransitions, view.Last(2s))) {
     judgement.Not(Condition::kCongestion,
-                  "pauses were lifted {} in the last 2 s; congestion lifts them all the time",
+                  "pauses were lifted {} lately; congestion lifts them all the time",
                   transitions->amount, kTimes);
     if (transitions->amount == 0) judgement.weight.Add(weight::kNoTransitions);
   } else {

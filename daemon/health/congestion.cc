@@ -102,7 +102,7 @@ void Describe(const PriorityView& view, const Context& context, const Span& span
     judgement.Not(Condition::kEgressBlocked, "it still sends {}", *tx, kLineShare);
   }
   if (rtt && rtt->Factor() >= context.settings.congestion.rtt_factor) {
-    judgement.Say("round trips take {} of what they used to", rtt->Factor(), kFactor, view.now);
+    judgement.Say("round trips take {} as long as they used to", rtt->Factor(), kFactor, view.now);
     judgement.weight.Add(weight::kSessionUp);
   }
   if (by_marks && duty) {
@@ -225,8 +225,8 @@ Judgement JudgeVictim(const PriorityView& view, const Context& context, VictimMe
   judgement.weight.Add(weight::kPersistent);
   judgement.weight.Add(control ? weight::kControlFine : 0);
   if (!control) judgement.weight.Cap(kOwnBaselineCap);
-  judgement.Say(control ? "lossless round trips take {} of control ones"
-                        : "lossless round trips take {} of what they used to",
+  judgement.Say(control ? "lossless round trips take {} as long as control ones"
+                        : "lossless round trips take {} as long as they used to",
                 factor, kFactor, view.now);
   judgement.Say("nine of ten are done within {}", *now, kMicroseconds, view.now);
   judgement.Say("its switch paused it {} of the time", duty->value, kRatio, view.now);

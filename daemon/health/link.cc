@@ -143,8 +143,8 @@ Judgement JudgeOptics(const PortHistory& port, const Context& context, OpticsMem
     judgement.Say("in {} of 10 min each", bad, kBins, context.now);
   }
   if (rising) {
-    judgement.Say("the link repairs {} of what it used to", corrected / std::max(usual, 1.0),
-                  kFactor, context.now);
+    judgement.Say("the link repairs {} what it used to", corrected / std::max(usual, 1.0), kFactor,
+                  context.now);
   }
   return judgement;
 }
@@ -246,7 +246,7 @@ Judgement JudgeCredit(const PriorityView& view, const Context& context, CreditMe
   if (share > 0) {
     judgement.Say("data waited for credits {} of the time", share, kRatio, view.now);
   } else if (unusual) {
-    judgement.Say("data waits for credits {} of what is usual here", ticks / std::max(*usual, 1.0),
+    judgement.Say("data waits for credits {} what is usual here", ticks / std::max(*usual, 1.0),
                   kFactor, view.now);
     judgement.weight.Add(weight::kCounterMissing);
   }

@@ -114,6 +114,8 @@ struct PriorityView {
   // The share of the samples' intervals with a duty of at least `least`; 0: not all are known.
   double PausedIntervals(Direction direction, Time length, double least) const;
   bool CountsPause() const;  // has any PFC counter
+  // Readings lie further apart than the two seconds that are usually spoken of.
+  bool ReadSeldom() const { return port.cadence.Typical() > std::chrono::milliseconds(2500); }
 
   // Of the port's rate; of the priority, or of the port's RDMA traffic where priorities are not
   // counted. nullopt: not known.

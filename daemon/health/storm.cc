@@ -86,9 +86,15 @@ void DescribeStorm(const PriorityView& view, const Context& context, const Pause
                   static_cast<double>(memory.storms.size()), kStorms, view.now);
   }
   if (duty && (duty->value > 0 || !event)) {
-    judgement.Say(duty->measured ? "told its switch to stop sending for {} of the last 2 s"
-                                 : "sent pause frames for up to {} of the last 2 s",
-                  duty->value, kRatio, view.now);
+    const bool seldom = view.ReadSeldom();
+    judgement.Say(
+        duty->measured
+            ? (seldom
+                   ? "told its switch to stop sending for {} of the time since the reading before"
+                   : "told its switch to stop sending for {} of the last 2 s")
+            : (seldom ? "sent pause frames for up to {} of the time since the reading before"
+                      : "sent pause frames for up to {} of the last 2 s"),
+        duty->value, kRatio, view.now);
     judgement.weight.Add(duty->measured ? weight::kMeasuredDuty : weight::kFrameDuty);
     if (!duty->measured && !event) judgement.weight.Cap(weight::kFrameDutyCap);
     if (duty->intervals < 2)
@@ -99,7 +105,9 @@ void DescribeStorm(const PriorityView& view, const Context& context, const Pause
     judgement.weight.Add(weight::kCounterMissing);
   }
   if (receives) {
-    judgement.Say("received {} on it in the last second", receives->share, kLineShare, view.now);
+    judgement.Say(view.ReadSeldom() ? "received {} on it since the reading before"
+                                    : "received {} on it in the last second",
+                  receives->share, kLineShare, view.now);
     if (receives->share < context.settings.storm.rx_line_share) {
       judgement.weight.Add(weight::kNoProgress);
     }

@@ -65,12 +65,14 @@ std::string Amount(double value, Unit unit) {
     case Unit::kPerSecond: return Count(value) + " a second";
     case Unit::kPerHour: return Count(value) + " an hour";
     case Unit::kSeconds:
+      if (value > 0 && value < 0.01) return fmt::format("{:.2g} ms", value * 1e3);
       return value < 120 ? fmt::format("{:.3g} s", value) : fmt::format("{:.0f} min", value / 60);
     case Unit::kMicroseconds:
       if (value < 1000) return fmt::format("{:.3g} µs", value);
       return value < 1e6 ? fmt::format("{:.3g} ms", value / 1e3)
                          : fmt::format("{:.3g} s", value / 1e6);
-    case Unit::kFactor: return fmt::format("{:.3g} times", value);
+    case Unit::kFactor:
+      return value < 1000 ? fmt::format("{:.3g} times", value) : Count(value) + " times";
     case Unit::kNone:
     case Unit::kDetail: return {};
     default: break;
@@ -121,7 +123,9 @@ std::string Line(const Finding& finding) {
       "{:.3f} {} {} {} {} {}, confidence {:.2f}",
       std::chrono::duration<double>(finding.time).count(), finding.host, Name(finding.condition),
       Name(finding.state), Name(finding.severity), Where(finding.subject), finding.confidence);
-  const char* separator = ": ";
+  // The facts are those of its last sign.
+  const bool over = finding.state == State::kClearing || finding.state == State::kOk;
+  const char* separator = over ? ": its last sign: " : ": ";
   for (const Evidence& evidence : finding.evidence) {
     line += separator + evidence.text;
     separator = "; ";
@@ -178,15 +182,16 @@ std::string Advice(const Finding& finding, const Judgement& judgement) {
                         "no host does, the switches wait for each other.",
                         port, host, priority);
     case Condition::kDeadlockCandidate:
-      return text + fmt::format(
-                        "{} makes no progress at {} on {}. If several hosts under two or more ToRs "
-                        "say so and no "
-                        "host pauses, it is a PFC deadlock: bounce PFC or one port of a switch on "
-                        "the cycle, or "
-                        "let the PFC watchdog drop. Then look for a route that goes down and up "
-                        "again, and for "
-                        "flooded lossless traffic.",
-                        priority, port, host);
+      return text +
+             fmt::format(
+                 "Nothing of {} leaves {} on {} any more. If several hosts under two or more ToRs "
+                 "say so and no "
+                 "host pauses, it is a PFC deadlock: bounce PFC or one port of a switch on "
+                 "the cycle, or "
+                 "let the PFC watchdog drop. Then look for a route that goes down and up "
+                 "again, and for "
+                 "flooded lossless traffic.",
+                 priority, port, host);
     case Condition::kWatchdogCut:
       return text + fmt::format(
                         "A switch's PFC watchdog keeps cutting {} of {}, which loses packets. "
@@ -269,10 +274,11 @@ std::string Advice(const Finding& finding, const Judgement& judgement) {
                         "Check that ECN marks well before PFC pauses, and for ECMP collisions.",
                         port);
     case Condition::kHolVictim:
-      return text + fmt::format(
-                        "{} of {} is slowed by pauses that others cause; nothing to mend "
-                        "here. Find the host or link at the root.",
-                        priority, port);
+      return text +
+             fmt::format(
+                 "Traffic of {} of {} is slowed by pauses that others cause; nothing to mend "
+                 "here. Find the host or link at the root.",
+                 priority, port);
   }
   return text;
 }

@@ -34,10 +34,10 @@ Result<std::string> NameOf(const Table& table, std::size_t column, bool needed) 
   const std::string_view text = table.cell(column);
   if (needed && text.empty()) return table.Bad(column, "is no name");
   if (text.size() > kNameMax) return table.Bad(column, "is longer than 253 characters");
-  const bool printable = std::all_of(text.begin(), text.end(), [](char c) {
-    return static_cast<unsigned char>(c) > 0x20 && c != 0x7f;
-  });
-  if (!printable) return table.Bad(column, "holds a blank or a control character");
+  const bool printable =
+      std::all_of(text.begin(), text.end(), [](char c) { return c > 0x20 && c < 0x7f; });
+  if (!printable)
+    return table.Bad(column, "holds a blank or something that is not printable ASCII");
   return std::string(text);
 }
 
