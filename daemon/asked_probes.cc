@@ -124,6 +124,7 @@ void AskedProbes::AfterProbe(std::uint64_t id, const probes::AskedProbe& asked) 
   series.handler(http::ProbeReply{
       .seq = series.sent,
       .time_us = UnixMicroseconds(asked.posted.value_or(now), UnixMinusMonotonic()),
+      .op = asked.op,
       .outcome = asked.outcome,
       .status = asked.status,
       .rtt = asked.rtt,

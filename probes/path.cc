@@ -12,8 +12,9 @@ using namespace std::chrono_literals;
 constexpr std::size_t kAskedMax = 16;   // who asks waits for answers; more is a client gone wild
 constexpr Duration kDecideWithin = 3s;  // collectors read every second; one may be skipped
 
-AskedProbe Refused(std::string why) {
+AskedProbe Refused(Op op, std::string why) {
   AskedProbe asked;
+  asked.op = op;
   asked.outcome = Outcome::kFailed;
   asked.note = std::move(why);
   return asked;
@@ -44,7 +45,7 @@ Path::~Path() {
   env_.paths.erase(id_);
   AbortOutstanding();
   for (const Asked& asked : std::exchange(asked_, {})) {
-    asked.answer(Refused("the path is no longer probed"));
+    asked.answer(Refused(asked.op, "the path is no longer probed"));
   }
 }
 
@@ -61,16 +62,18 @@ void Path::SetClass(const ClassSettings& settings) {
   Settle();
 }
 
-void Path::Ask(Op op, Answer answer) {
+void Path::Ask(std::optional<Op> wanted, Answer answer) {
+  const Op op = wanted.value_or(DefaultOp(connection_.protocol()));
   if (!Measures(op, connection_.protocol())) {
-    answer(Refused(std::string(Name(op)) +
-                   " says nothing on iWARP, where a write completes before it has arrived: use "
-                   "--op read"));
+    answer(Refused(op,
+                   std::string(Name(op)) +
+                       " says nothing on iWARP, where a write completes before it has arrived: use "
+                       "--op read"));
   } else if (connection_.state() != Connection::State::kUp) {
-    answer(Refused(connection_.Problem().empty() ? "the QP is being connected"
-                                                 : connection_.Problem()));
+    answer(Refused(
+        op, connection_.Problem().empty() ? "the QP is being connected" : connection_.Problem()));
   } else if (asked_.size() >= kAskedMax) {
-    answer(Refused("too many probes wait on this path"));
+    answer(Refused(op, "too many probes wait on this path"));
   } else {
     asked_.push_back({op, std::move(answer)});
     Tick(env_.now());
@@ -183,6 +186,7 @@ void Path::Finish(const Outstanding& probe, Outcome outcome, Status status, Dura
   const bool came = status.Success();
   if (probe.answer) {
     AskedProbe asked;
+    asked.op = probe.op;
     asked.outcome = outcome;
     asked.status = status;
     asked.posted = probe.posted;
@@ -232,7 +236,7 @@ void Path::Settle() {
   if (outstanding_ && outstanding_->qp != connection_.qp()) AbortOutstanding();
   if (connection_.state() == Connection::State::kUp) return;
   for (const Asked& asked : std::exchange(asked_, {})) {
-    asked.answer(Refused(connection_.Problem()));
+    asked.answer(Refused(asked.op, connection_.Problem()));
   }
 }
 

@@ -19,6 +19,7 @@ namespace rdmapulse::probes {
 
 // What came of a probe that somebody asked for.
 struct AskedProbe {
+  std::optional<Op> op;  // nullopt: none was asked for, and there was no path to choose one by
   Outcome outcome = Outcome::kAborted;
   Status status;
   std::optional<TimePoint> posted;  // nullopt: nothing was sent, see `note`
@@ -44,8 +45,9 @@ class Path {
   void SetClass(const ClassSettings& settings);
 
   // One probe beside the schedule, as soon as the QP is idle. It is not counted in the series: who
-  // asks for a hundred a second must not change what the path's histogram says.
-  void Ask(Op op, Answer answer);
+  // asks for a hundred a second must not change what the path's histogram says. Without an op, the
+  // one that measures a round trip here.
+  void Ask(std::optional<Op> wanted, Answer answer);
 
   void OnCompletion(const Completion& completion);
   // The QP of the connection is gone: what was out has no meaning for the network any more.

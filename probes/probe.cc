@@ -51,6 +51,15 @@ std::optional<Enum> Find(const std::array<std::string_view, kCount>& names, std:
 std::string_view Name(Op op) { return kOpNames[static_cast<std::size_t>(op)]; }
 std::optional<Op> ParseOp(std::string_view name) { return Find<Op>(kOpNames, name); }
 
+std::string OpNames() {
+  std::string names;
+  for (const std::string_view name : kOpNames) {
+    if (!names.empty()) names += ", ";
+    names += name;
+  }
+  return names;
+}
+
 std::string_view Name(Class traffic_class) {
   return kClassNames[static_cast<std::size_t>(traffic_class)];
 }

@@ -24,6 +24,7 @@ enum class Op : std::uint8_t { kWrite0, kWrite, kRead };
 inline constexpr std::size_t kOpCount = 3;
 std::string_view Name(Op op);  // "write0", "write", "read"
 std::optional<Op> ParseOp(std::string_view name);
+std::string OpNames();  // "write0, write, read": for people who mistyped one
 
 // Bytes on the wire's payload. Never a READ of 0: a retransmitted one breaks rxe's QP (soft-roce.md
 // B).
@@ -34,6 +35,11 @@ constexpr std::uint32_t PayloadBytes(Op op) {
 // On iWARP a WRITE completes as soon as TCP has taken it: only a READ is a round trip.
 constexpr bool Measures(Op op, Protocol protocol) {
   return protocol != Protocol::kIwarp || op == Op::kRead;
+}
+
+// What is sent when nobody says which.
+constexpr Op DefaultOp(Protocol protocol) {
+  return Measures(Op::kWrite0, protocol) ? Op::kWrite0 : Op::kRead;
 }
 
 enum class Class : std::uint8_t { kLossless, kControl };

@@ -121,7 +121,8 @@ void Prober::OnRetransmits(const PortId& port, TimePoint started, TimePoint fini
   }
 }
 
-void Prober::Ask(const std::string& peer, Op op, Class traffic_class, Path::Answer answer) {
+void Prober::Ask(const std::string& peer, std::optional<Op> op, Class traffic_class,
+                 Path::Answer answer) {
   Entry* best = nullptr;
   for (auto& [key, entry] : entries_) {
     if (key.peer != peer || key.traffic_class != traffic_class) continue;
@@ -131,6 +132,7 @@ void Prober::Ask(const std::string& peer, Op op, Class traffic_class, Path::Answ
   }
   if (best == nullptr) {
     AskedProbe asked;
+    asked.op = op;
     asked.outcome = Outcome::kFailed;
     asked.note = peers_.contains(peer) ? "no port of ours pairs with a port of " + peer
                                        : "no control session with " + peer + " yet";

@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -58,8 +59,8 @@ class Prober : public PeerEvents {
   void OnRetransmits(const PortId& port, TimePoint started, TimePoint finished,
                      std::uint64_t total);
 
-  // One probe now, over the first path to the peer in that class.
-  void Ask(const std::string& peer, Op op, Class traffic_class, Path::Answer answer);
+  // One probe now, over the first path to the peer in that class; `op` as in Path::Ask.
+  void Ask(const std::string& peer, std::optional<Op> op, Class traffic_class, Path::Answer answer);
 
   std::vector<PathSnapshot> Paths(TimePoint now) const;  // in order of their keys
   // How the port pairs that reach the peer are set differently at its end (port_match.h).

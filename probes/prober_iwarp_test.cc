@@ -73,5 +73,15 @@ TEST_F(ProberIwarpTest, AnAskedWriteIsRefusedInOneSentenceAndAReadIsSent) {
   EXPECT_EQ(answers[1].outcome, Outcome::kOk);
 }
 
+TEST_F(ProberIwarpTest, AnAskedProbeWithoutAnOpIsARead) {
+  std::vector<AskedProbe> answers;
+  h1().prober().Ask("h2", std::nullopt, Class::kLossless,
+                    [&answers](const AskedProbe& asked) { answers.push_back(asked); });
+  fabric_.Advance(10ms);
+  ASSERT_EQ(answers.size(), 1U);
+  EXPECT_EQ(answers[0].op, Op::kRead);
+  EXPECT_EQ(answers[0].outcome, Outcome::kOk);
+}
+
 }  // namespace
 }  // namespace rdmapulse::probes

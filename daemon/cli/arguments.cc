@@ -34,7 +34,7 @@ struct Options {
   ProbeCommand probe;
   TopCommand top;
   LocateCommand locate;
-  std::string op = "write0";
+  std::optional<std::string> op;
   std::string traffic_class = "lossless";
 };
 
@@ -62,9 +62,12 @@ void AddProbe(CLI::App& app, Options& options) {
   probe->add_option("PEER", options.probe.target.peer, "Name of a peer of the configuration")
       ->type_name("")
       ->required();
-  probe->add_option("--op", options.op, "What is sent: write0 (0 bytes), write (64 bytes) or read")
-      ->type_name("OP")
-      ->capture_default_str();
+  probe
+      ->add_option(
+          "--op", options.op,
+          "What is sent: write0 (0 bytes), write (64 bytes) or read; without it write0, on "
+          "iWARP read")
+      ->type_name("OP");
   probe->add_option("--class", options.traffic_class, "Traffic class: lossless or control")
       ->type_name("CLASS")
       ->capture_default_str();
@@ -270,10 +273,12 @@ Command CheckRecord(Options& options) {
 }
 
 Command CheckProbe(Options& options) {
-  const auto op = probes::ParseOp(options.op);
-  if (!op) {
-    return UsageError("probe",
-                      fmt::format("--op is write0, write or read, not \"{}\"", options.op));
+  if (options.op) {
+    options.probe.target.op = probes::ParseOp(*options.op);
+    if (!options.probe.target.op) {
+      return UsageError(
+          "probe", fmt::format("--op is one of {}, not \"{}\"", probes::OpNames(), *options.op));
+    }
   }
   const auto traffic_class = probes::ParseClass(options.traffic_class);
   if (!traffic_class) {
@@ -282,7 +287,6 @@ Command CheckProbe(Options& options) {
   }
   if (options.probe.target.peer.empty()) return UsageError("probe", "PEER is empty");
   if (const auto wrong = WrongInterval("probe", options.probe.interval_seconds)) return *wrong;
-  options.probe.target.op = *op;
   options.probe.target.traffic_class = *traffic_class;
   return options.probe;
 }

@@ -53,6 +53,10 @@ TEST(ArgumentsTest, EveryOptionArrives) {
                 {"/s", true}, {"h2", probes::Op::kRead, probes::Class::kControl}, 5, 0.2}));
 }
 
+TEST(ArgumentsTest, WithoutAnOpTheDaemonChooses) {
+  EXPECT_EQ(std::get<ProbeCommand>(Parse({"probe", "h2"})).target.op, std::nullopt);
+}
+
 TEST(ArgumentsTest, ATraceIsOfOneFinding) {
   EXPECT_EQ(ErrorOf({"findings", "--trace"}),
             "rdmapulse findings: --trace needs the ID of a finding; see rdmapulse findings --help");
@@ -105,9 +109,10 @@ TEST(ArgumentsTest, LocateTakesAnAddressAndAWindow) {
 TEST(ArgumentsTest, ProbeRefusesWhatItCannotSend) {
   EXPECT_EQ(ErrorOf({"probe"}), "rdmapulse probe: PEER is required; see rdmapulse probe --help");
   EXPECT_EQ(ErrorOf({"probe", ""}), "rdmapulse probe: PEER is empty; see rdmapulse probe --help");
-  EXPECT_EQ(ErrorOf({"probe", "h2", "--op", "echo"}),
-            "rdmapulse probe: --op is write0, write or read, not \"echo\"; see rdmapulse probe "
-            "--help");
+  EXPECT_EQ(
+      ErrorOf({"probe", "h2", "--op", "ping"}),
+      "rdmapulse probe: --op is one of write0, write, read, not \"ping\"; see rdmapulse probe "
+      "--help");
   EXPECT_EQ(ErrorOf({"probe", "h2", "--class", "gold"}),
             "rdmapulse probe: --class is lossless or control, not \"gold\"; see rdmapulse probe "
             "--help");

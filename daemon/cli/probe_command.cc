@@ -17,10 +17,10 @@ namespace {
 using std::chrono_literals::operator""s;
 
 ApiRequest RequestOf(const ProbeCommand& command) {
-  boost::json::object body = {{"peer", command.target.peer},
-                              {"op", probes::Name(command.target.op)},
-                              {"class", probes::Name(command.target.traffic_class)},
-                              {"interval", command.interval_seconds}};
+  boost::json::object body = {{"peer", command.target.peer}};
+  if (command.target.op) body["op"] = probes::Name(*command.target.op);
+  body["class"] = probes::Name(command.target.traffic_class);
+  body["interval"] = command.interval_seconds;
   if (command.count > 0) body["count"] = command.count;
   return {.method = "POST", .target = "/api/v1/probe", .body = boost::json::serialize(body)};
 }

@@ -104,7 +104,7 @@ Result<std::string> ProbeReport::AddLine(std::string_view line) {
   if (rtt && (*outcome == "ok" || *outcome == "late_blocked" || *outcome == "late_retx")) {
     AddRtt(*rtt);
   }
-  return json_ ? as_is : Prefix() + ReplyText(*parsed, *outcome);
+  return json_ ? as_is : Prefix(TextField(*parsed, "op")) + ReplyText(*parsed, *outcome);
 }
 
 std::string ProbeReport::StillWaiting(Duration waited) const {
@@ -131,9 +131,11 @@ ProbeSummary ProbeReport::Summary() const {
   return summary;
 }
 
-std::string ProbeReport::Prefix() const {
-  return fmt::format("{} to {} {}: ", probes::Name(target_.op), target_.peer,
-                     probes::Name(target_.traffic_class));
+// `sent`: the op that a line names, where the daemon chose it.
+std::string ProbeReport::Prefix(const std::optional<std::string>& sent) const {
+  const std::string op =
+      target_.op ? std::string(probes::Name(*target_.op)) : sent.value_or("probe");
+  return fmt::format("{} to {} {}: ", op, target_.peer, probes::Name(target_.traffic_class));
 }
 
 void ProbeReport::AddRtt(double seconds) {

@@ -15,7 +15,7 @@ namespace rdmapulse::cli {
 
 struct ProbeTarget {
   std::string peer;
-  probes::Op op = probes::Op::kWrite0;
+  std::optional<probes::Op> op{};  // none: the daemon chooses, and its lines say what
   probes::Class traffic_class = probes::Class::kLossless;
 
   bool operator==(const ProbeTarget&) const = default;
@@ -53,7 +53,7 @@ class ProbeReport {
   ProbeSummary Summary() const;
 
  private:
-  std::string Prefix() const;
+  std::string Prefix(const std::optional<std::string>& sent = {}) const;
   void AddRtt(double seconds);
 
   ProbeTarget target_;

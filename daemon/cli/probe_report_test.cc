@@ -28,6 +28,17 @@ TEST(ProbeReportTest, ReadsLikePing) {
   EXPECT_EQ(report.ExitCode(), 0);
 }
 
+TEST(ProbeReportTest, WhatTheDaemonChoseIsNamed) {
+  ProbeReport report({"h2", std::nullopt, probes::Class::kLossless}, false);
+  EXPECT_EQ(report.StillWaiting(std::chrono::milliseconds(2500)),
+            "probe to h2 lossless: nothing came back for 2.50 s, still waiting\n");
+  EXPECT_EQ(report
+                .AddLine(R"({"seq":1,"time_us":1,"op":"read","outcome":"ok","status":"success",)"
+                         R"("rtt_seconds":0.001,"sport":49153})")
+                .value(),
+            "read to h2 lossless: seq=1 rtt=1.00 ms sport=49153\n");
+}
+
 TEST(ProbeReportTest, SaysWhyNothingWasSent) {
   ProbeReport report(kTarget, false);
   EXPECT_EQ(report

@@ -24,7 +24,8 @@ namespace fs = std::filesystem;
 using Outcome = Process::Result;
 
 constexpr const char* kReply =
-    R"({"seq":1,"time_us":1,"outcome":"ok","status":"success","rtt_seconds":1.5e-5,"sport":7})"
+    R"({"seq":1,"time_us":1,"op":"write0","outcome":"ok","status":"success","rtt_seconds":1.5e-5,)"
+    R"("sport":7})"
     "\n";
 constexpr const char* kReplyText = "write0 to h2 lossless: seq=1 rtt=15.0 µs sport=7\n";
 constexpr const char* kSummaryText =
@@ -158,8 +159,7 @@ TEST(ToolTest, ProbePrintsAReplyAtOnceAndTheSummaryOnCtrlC) {
 TEST(ToolTest, ProbeSaysThatItWaitsAndExitsWith1WithoutAReply) {
   FakeDaemon daemon(SocketPath("d"), "", Afterwards::kHold);
   Process probe({"probe", "h2", "--socket", daemon.Path()});
-  const std::string waiting =
-      "write0 to h2 lossless: nothing came back for 2.00 s, still waiting\n";
+  const std::string waiting = "probe to h2 lossless: nothing came back for 2.00 s, still waiting\n";
   probe.WaitFor(waiting);
   probe.Signal(SIGTERM);
   EXPECT_EQ(probe.Wait(), (Outcome{1, waiting + "\n0 sent, 0 ok, 0 late, 0 failed\n", ""}));

@@ -159,7 +159,7 @@ Result<ProbeRequest> ParseProbeRequest(std::string_view query, std::string_view 
   request.peer = *peer;
   if (const std::string* text = Given(*parameters, "op")) {
     const auto op = probes::ParseOp(*text);
-    if (!op) return Fail({"reading op: '", *text, "' is none of write0, write, read"});
+    if (!op) return Fail({"reading op: '", *text, "' is none of ", probes::OpNames()});
     request.op = *op;
   }
   if (const std::string* text = Given(*parameters, "class")) {

@@ -13,7 +13,7 @@ using namespace std::chrono_literals;
 // A request as one line, so that whole values compare.
 std::string Line(const Result<ProbeRequest>& request) {
   if (!request) return "refused: " + request.error().Text();
-  return request->peer + " " + std::string(Name(request->op)) + " " +
+  return request->peer + " " + std::string(request->op ? Name(*request->op) : "-") + " " +
          std::string(Name(request->traffic_class)) + " " + std::to_string(request->count) + " " +
          std::to_string(request->interval.count()) + "ns";
 }
@@ -22,8 +22,8 @@ std::string FromQuery(std::string_view query) { return Line(ParseProbeRequest(qu
 std::string FromBody(std::string_view body) { return Line(ParseProbeRequest("", body)); }
 
 TEST(CommandParametersTest, OnlyThePeerMustBeNamed) {
-  EXPECT_EQ(FromQuery("peer=h2"), "h2 write0 lossless 0 1000000000ns");
-  EXPECT_EQ(FromBody(R"({"peer": "h2"})"), "h2 write0 lossless 0 1000000000ns");
+  EXPECT_EQ(FromQuery("peer=h2"), "h2 - lossless 0 1000000000ns");
+  EXPECT_EQ(FromBody(R"({"peer": "h2"})"), "h2 - lossless 0 1000000000ns");
   const std::string missing =
       "refused: reading the parameters: peer is missing; say which peer to probe";
   EXPECT_EQ(FromQuery(""), missing);
@@ -42,7 +42,7 @@ TEST(CommandParametersTest, QueryAndBodySayTheSame) {
 }
 
 TEST(CommandParametersTest, PercentCodesAreDecodedInNamesAndValues) {
-  EXPECT_EQ(FromQuery("p%65er=a%26b+c%2B"), "a&b c+ write0 lossless 0 1000000000ns");
+  EXPECT_EQ(FromQuery("p%65er=a%26b+c%2B"), "a&b c+ - lossless 0 1000000000ns");
   const std::string refused = "' has a % that two hexadecimal digits do not follow";
   EXPECT_EQ(FromQuery("peer=%"), "refused: reading the query: 'peer=%" + refused);
   EXPECT_EQ(FromQuery("peer=%4"), "refused: reading the query: 'peer=%4" + refused);
@@ -51,9 +51,9 @@ TEST(CommandParametersTest, PercentCodesAreDecodedInNamesAndValues) {
 }
 
 TEST(CommandParametersTest, NumbersAreTakenUpToTheirLimitsAndNotBeyond) {
-  EXPECT_EQ(FromQuery("peer=h&count=1000000"), "h write0 lossless 1000000 1000000000ns");
-  EXPECT_EQ(FromQuery("peer=h&interval=0.01"), "h write0 lossless 0 10000000ns");
-  EXPECT_EQ(FromQuery("peer=h&interval=3600"), "h write0 lossless 0 3600000000000ns");
+  EXPECT_EQ(FromQuery("peer=h&count=1000000"), "h - lossless 1000000 1000000000ns");
+  EXPECT_EQ(FromQuery("peer=h&interval=0.01"), "h - lossless 0 10000000ns");
+  EXPECT_EQ(FromQuery("peer=h&interval=3600"), "h - lossless 0 3600000000000ns");
   for (const std::string count :
        {"1000001", "-1", "1.5", "", " 1", "0x10", "99999999999999999999"}) {
     EXPECT_EQ(FromQuery("peer=h&count=" + count),
@@ -67,8 +67,8 @@ TEST(CommandParametersTest, NumbersAreTakenUpToTheirLimitsAndNotBeyond) {
 }
 
 TEST(CommandParametersTest, WordsOutsideTheVocabularyAreRefused) {
-  EXPECT_EQ(FromQuery("peer=h&op=echo"),
-            "refused: reading op: 'echo' is none of write0, write, read");
+  EXPECT_EQ(FromQuery("peer=h&op=ping"),
+            "refused: reading op: 'ping' is none of write0, write, read");
   EXPECT_EQ(FromQuery("peer=h&class=fast"),
             "refused: reading class: 'fast' is neither lossless nor control");
   EXPECT_EQ(FromQuery("peer=h&colour=red"),
@@ -95,7 +95,7 @@ TEST(CommandParametersTest, ABodyMustBeAFlatObject) {
 
 TEST(CommandParametersTest, APeersNameAndTheParametersHaveLimits) {
   const std::string longest(256, 'p');
-  EXPECT_EQ(FromQuery("peer=" + longest), longest + " write0 lossless 0 1000000000ns");
+  EXPECT_EQ(FromQuery("peer=" + longest), longest + " - lossless 0 1000000000ns");
   EXPECT_EQ(FromQuery("peer=" + longest + "p"), "refused: reading peer: longer than 256 bytes");
   std::string many;
   for (int i = 0; i < 17; ++i) many += "x" + std::to_string(i) + "=1&";

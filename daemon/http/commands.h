@@ -17,7 +17,7 @@ namespace rdmapulse::http {
 // `rdmapulse probe`: a series over an existing path to a peer.
 struct ProbeRequest {
   std::string peer;
-  probes::Op op = probes::Op::kWrite0;
+  std::optional<probes::Op> op{};  // none: the one that measures a round trip on that path
   probes::Class traffic_class = probes::Class::kLossless;
   std::uint32_t count = 0;  // 0: until cancelled
   Duration interval = std::chrono::seconds(1);
@@ -25,7 +25,8 @@ struct ProbeRequest {
 
 struct ProbeReply {
   std::uint32_t seq = 0;
-  std::uint64_t time_us = 0;  // Unix time of the posting
+  std::uint64_t time_us = 0;       // Unix time of the posting
+  std::optional<probes::Op> op{};  // none: nothing was sent, and nobody said what
   probes::Outcome outcome = probes::Outcome::kOk;
   probes::Status status;
   std::optional<Duration> rtt;

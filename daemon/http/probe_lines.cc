@@ -28,6 +28,8 @@ std::string ProbeLine(const ProbeReply& reply) {
   json::object object;
   object["seq"] = reply.seq;
   object["time_us"] = reply.time_us;
+  object["op"] =
+      reply.op ? json::value(std::string(probes::Name(*reply.op))) : json::value(nullptr);
   object["outcome"] = std::string(Name(reply.outcome));
   // What was never sent has no status: its default would read "success".
   object["status"] = reply.note.empty()

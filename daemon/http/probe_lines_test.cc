@@ -19,18 +19,21 @@ TEST(ProbeLinesTest, AReplyIsOneLine) {
   ProbeReply reply = Reply(Outcome::kOk, 12500ns);
   reply.seq = 3;
   reply.time_us = 1700000000000001;
+  reply.op = probes::Op::kRead;
   reply.sport = 51234;
   EXPECT_EQ(ProbeLine(reply),
-            "{\"seq\":3,\"time_us\":1700000000000001,\"outcome\":\"ok\",\"status\":\"success\","
+            "{\"seq\":3,\"time_us\":1700000000000001,\"op\":\"read\",\"outcome\":\"ok\",\"status\":"
+            "\"success\","
             "\"rtt_seconds\":1.25E-5,\"sport\":51234}\n");
 }
 
 TEST(ProbeLinesTest, WhatAReplyDoesNotKnowIsNull) {
   ProbeReply reply = Reply(Outcome::kFailed, std::nullopt);
   reply.status = {12, 0x81};
-  EXPECT_EQ(ProbeLine(reply),
-            "{\"seq\":0,\"time_us\":0,\"outcome\":\"failed\",\"status\":\"transport retry "
-            "exceeded\",\"rtt_seconds\":null,\"sport\":null}\n");
+  EXPECT_EQ(
+      ProbeLine(reply),
+      "{\"seq\":0,\"time_us\":0,\"op\":null,\"outcome\":\"failed\",\"status\":\"transport retry "
+      "exceeded\",\"rtt_seconds\":null,\"sport\":null}\n");
 }
 
 TEST(ProbeLinesTest, WhatWasNotSentSaysWhyAndHasNoStatus) {
@@ -38,7 +41,7 @@ TEST(ProbeLinesTest, WhatWasNotSentSaysWhyAndHasNoStatus) {
   reply.seq = 1;
   reply.note = "no control session with h9";
   EXPECT_EQ(ProbeLine(reply),
-            "{\"seq\":1,\"time_us\":0,\"outcome\":\"failed\",\"status\":null,"
+            "{\"seq\":1,\"time_us\":0,\"op\":null,\"outcome\":\"failed\",\"status\":null,"
             "\"rtt_seconds\":null,\"sport\":null,\"note\":\"no control session with h9\"}\n");
 }
 

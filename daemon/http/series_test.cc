@@ -65,14 +65,15 @@ TEST_F(SeriesTest, EveryReplyIsALineAndTheSummaryEndsThem) {
   EXPECT_EQ(StatusOf(response), 200);
   EXPECT_EQ(FieldOf(response, "Content-Type"), "application/x-ndjson");
   EXPECT_EQ(FieldOf(response, "Transfer-Encoding"), "chunked");
-  EXPECT_EQ(
-      Unchunked(BodyOf(response)),
-      "{\"seq\":1,\"time_us\":1001,\"outcome\":\"ok\",\"status\":\"success\",\"rtt_seconds\":1E-5,"
-      "\"sport\":50000}\n"
-      "{\"seq\":2,\"time_us\":1002,\"outcome\":\"ok\",\"status\":\"success\",\"rtt_seconds\":2E-5,"
-      "\"sport\":50000}\n"
-      "{\"summary\":{\"sent\":2,\"ok\":2,\"late\":0,\"failed\":0,\"min_seconds\":1E-5,"
-      "\"p50_seconds\":1.0001E-5,\"p99_seconds\":2E-5,\"max_seconds\":2E-5}}\n");
+  EXPECT_EQ(Unchunked(BodyOf(response)),
+            "{\"seq\":1,\"time_us\":1001,\"op\":null,\"outcome\":\"ok\",\"status\":\"success\","
+            "\"rtt_seconds\":1E-5,"
+            "\"sport\":50000}\n"
+            "{\"seq\":2,\"time_us\":1002,\"op\":null,\"outcome\":\"ok\",\"status\":\"success\","
+            "\"rtt_seconds\":2E-5,"
+            "\"sport\":50000}\n"
+            "{\"summary\":{\"sent\":2,\"ok\":2,\"late\":0,\"failed\":0,\"min_seconds\":1E-5,"
+            "\"p50_seconds\":1.0001E-5,\"p99_seconds\":2E-5,\"max_seconds\":2E-5}}\n");
   server_.reset();
   EXPECT_EQ(commands_.WaitForCancelled(0), std::vector<std::uint64_t>{})
       << "it had ended by itself";
@@ -143,9 +144,9 @@ TEST_F(SeriesTest, StoppingTheServerCancelsWhatRuns) {
 }
 
 TEST_F(SeriesTest, ABadRequestStartsNothing) {
-  const std::string response = Ask(Unix(), "POST", "/api/v1/probe", R"({"peer":"h2","op":"echo"})");
+  const std::string response = Ask(Unix(), "POST", "/api/v1/probe", R"({"peer":"h2","op":"ping"})");
   EXPECT_EQ(StatusOf(response), 400);
-  EXPECT_EQ(BodyOf(response), "reading op: 'echo' is none of write0, write, read\n");
+  EXPECT_EQ(BodyOf(response), "reading op: 'ping' is none of write0, write, read\n");
   TestClient old = Unix();
   ASSERT_TRUE(old.Send("POST /api/v1/probe?peer=h2 HTTP/1.0\r\n\r\n"));
   EXPECT_TRUE(old.ReadToEnd().ends_with("\r\n\r\na series of probes needs HTTP/1.1\n"));
