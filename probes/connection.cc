@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "probes/op_support.h"
 #include "probes/path.h"
 
 namespace rdmapulse::probes {
@@ -96,6 +97,10 @@ std::string Connection::Problem() const {
   std::string obstacle = Obstacle();
   if (!obstacle.empty()) return obstacle;
   return problem_.empty() && !we_lead_ ? "waiting for the peer to build the path" : problem_;
+}
+
+std::string Connection::WhyNot(Op op) const {
+  return state_ == State::kUp ? probes::WhyNot(op, here_, there_) : std::string();
 }
 
 std::string Connection::Obstacle() const {

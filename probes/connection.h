@@ -35,6 +35,8 @@ class Connection {
   QpId qp() const { return qp_; }
   // Why there is no connection, in words; empty when there is one.
   std::string Problem() const;
+  // Why this op is not sent over the connection; empty: it is, or there is none.
+  std::string WhyNot(Op op) const;
   std::uint64_t rebuilds() const { return rebuilds_; }
   std::uint16_t sport() const;
   Protocol protocol() const { return local_ ? local_->protocol : Protocol::kUnknown; }

@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <utility>
 
+#include "probes/op_support.h"
+
 namespace rdmapulse::probes {
 namespace {
 
@@ -64,20 +66,22 @@ void Path::SetClass(const ClassSettings& settings) {
 
 void Path::Ask(std::optional<Op> wanted, Answer answer) {
   const Op op = wanted.value_or(DefaultOp(connection_.protocol()));
-  if (!Measures(op, connection_.protocol())) {
-    answer(Refused(op,
-                   std::string(Name(op)) +
-                       " says nothing on iWARP, where a write completes before it has arrived: use "
-                       "--op read"));
-  } else if (connection_.state() != Connection::State::kUp) {
-    answer(Refused(
-        op, connection_.Problem().empty() ? "the QP is being connected" : connection_.Problem()));
-  } else if (asked_.size() >= kAskedMax) {
-    answer(Refused(op, "too many probes wait on this path"));
-  } else {
-    asked_.push_back({op, std::move(answer)});
-    Tick(env_.now());
+  if (std::string why = Refusal(op); !why.empty()) {
+    answer(Refused(op, std::move(why)));
+    return;
   }
+  asked_.push_back({op, std::move(answer)});
+  Tick(env_.now());
+}
+
+std::string Path::Refusal(Op op) const {
+  if (std::string why = WhyNot(op, connection_.protocol()); !why.empty()) return why;
+  if (connection_.state() != Connection::State::kUp) {
+    std::string problem = connection_.Problem();
+    return problem.empty() ? "the QP is being connected" : problem;
+  }
+  if (std::string why = connection_.WhyNot(op); !why.empty()) return why;
+  return asked_.size() < kAskedMax ? "" : "too many probes wait on this path";
 }
 
 bool Path::Idle() const {
@@ -128,10 +132,19 @@ void Path::PostDue(TimePoint now) {
   const Op op = settings_.ops[schedule_.op()];
   schedule_.Advance(now, env_.Jitter());
   // An op due while another is outstanding is skipped: while blocked we add nothing.
-  if (!Idle()) return;
+  if (!Idle() || LeftOut(op)) return;
   const auto bucket = env_.probes.find(key_.local.device);
   if (bucket != env_.probes.end() && !bucket->second.Take(now)) return;
   Post(op, nullptr, now);
+}
+
+// An op that the two ends cannot exchange is said once; the others go on.
+bool Path::LeftOut(Op op) {
+  const std::string why = connection_.WhyNot(op);
+  if (stats_.LeaveOut(op, why) && !why.empty()) {
+    env_.journal("path " + Text(key_) + ": not sent: " + why);
+  }
+  return !why.empty();
 }
 
 void Path::Post(Op op, Answer answer, TimePoint now) {

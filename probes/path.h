@@ -86,8 +86,11 @@ class Path {
     LateProbe probe;
   };
 
+  // Why an op that somebody asks for is not sent now, in words; empty: it is.
+  std::string Refusal(Op op) const;
   bool Idle() const;
   void PostDue(TimePoint now);
+  bool LeftOut(Op op);
   void Post(Op op, Answer answer, TimePoint now);
   void Finish(const Outstanding& probe, Outcome outcome, Status status, Duration rtt);
   void Tell(const Outstanding& probe, const std::optional<ProbeEnd>& end);

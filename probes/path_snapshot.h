@@ -17,6 +17,7 @@ namespace rdmapulse::probes {
 // One (path, op) series.
 struct ProbeSeries {
   Op op = Op::kWrite0;
+  std::string not_sent;  // why the two ends cannot exchange this op, in words; empty: they can
   RttHistogram rtt;
   std::array<std::uint64_t, kOutcomeCount> outcomes{};  // by Outcome
   std::map<int, std::uint64_t> failures;                // work-completion status → count

@@ -29,6 +29,13 @@ void PathStats::Decided(Op op, Outcome outcome, Status status) {
   series->last_status = status;
 }
 
+bool PathStats::LeaveOut(Op op, const std::string& why) {
+  ProbeSeries* const series = Find(op);
+  if (series == nullptr || series->not_sent == why) return false;
+  series->not_sent = why;
+  return true;
+}
+
 ProbeSeries* PathStats::Find(Op op) {
   const auto found = std::find_if(series_.begin(), series_.end(),
                                   [op](const ProbeSeries& series) { return series.op == op; });

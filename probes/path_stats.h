@@ -1,6 +1,7 @@
 // What came of a path's probes, by op. Confined to the loop.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "probes/path_snapshot.h"
@@ -20,6 +21,9 @@ class PathStats {
   void AddRtt(Op op, Duration rtt);
   // The outcome may come later than the completion: a late one waits for a counter reading.
   void Decided(Op op, Outcome outcome, Status status);
+
+  // Why the op is not sent; empty: it is. Returns whether that is new.
+  bool LeaveOut(Op op, const std::string& why);
 
   const std::vector<ProbeSeries>& series() const { return series_; }
 

@@ -20,17 +20,11 @@
 
 namespace rdmapulse::probes {
 
-enum class Op : std::uint8_t { kWrite0, kWrite, kRead };
-inline constexpr std::size_t kOpCount = 3;
-std::string_view Name(Op op);  // "write0", "write", "read"
+enum class Op : std::uint8_t { kWrite0, kWrite, kWriteMtu, kRead };
+inline constexpr std::size_t kOpCount = 4;
+std::string_view Name(Op op);  // "write0", "write", "write_mtu", …
 std::optional<Op> ParseOp(std::string_view name);
-std::string OpNames();  // "write0, write, read": for people who mistyped one
-
-// Bytes on the wire's payload. Never a READ of 0: a retransmitted one breaks rxe's QP (soft-roce.md
-// B).
-constexpr std::uint32_t PayloadBytes(Op op) {
-  return op == Op::kWrite0 ? 0 : op == Op::kWrite ? 64 : 8;
-}
+std::string OpNames();  // "write0, write, write_mtu, …": for people who mistyped one
 
 // On iWARP a WRITE completes as soon as TCP has taken it: only a READ is a round trip.
 constexpr bool Measures(Op op, Protocol protocol) {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "probes/prober_test_support.h"
 #include "tests/fakes/fabric.h"
 
 namespace rdmapulse::probes {
@@ -23,10 +24,6 @@ using namespace std::chrono_literals;
 
 constexpr std::uint8_t kLosslessTos = 26 << 2;
 const PortId kPort{"mlx5_0", 1};
-
-std::uint64_t Count(const ProbeSeries& series, Outcome outcome) {
-  return series.outcomes[static_cast<std::size_t>(outcome)];
-}
 
 class ProberTest : public ::testing::Test {
  protected:

@@ -97,7 +97,8 @@ class Transport {
   // INIT → RTR → RTS towards `remote`. On failure the QP is still there: Close it. On iWARP one end
   // dials and the other has succeeded when it is ready to be dialled.
   virtual void Connect(QpId qp, const QpEndpoint& remote, Connected connected) = 0;
-  // One signalled work request. The caller keeps one outstanding on a QP. On iWARP a READ.
+  // One signalled work request. The caller keeps one outstanding on a QP. An op that the two ends
+  // cannot exchange (op_support.h) is an error, and the QP is as before.
   virtual Result<void> Post(QpId qp, Op op, std::uint64_t probe) = 0;
   // Tells what has completed by now, as it would be told a little later anyway. Between two posts:
   // the round trip of the first must not count the posting of the second.

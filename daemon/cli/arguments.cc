@@ -63,10 +63,8 @@ void AddProbe(CLI::App& app, Options& options) {
       ->type_name("")
       ->required();
   probe
-      ->add_option(
-          "--op", options.op,
-          "What is sent: write0 (0 bytes), write (64 bytes) or read; without it write0, on "
-          "iWARP read")
+      ->add_option("--op", options.op,
+                   "What is sent: " + probes::OpNames() + "; without it write0, on iWARP read")
       ->type_name("OP");
   probe->add_option("--class", options.traffic_class, "Traffic class: lossless or control")
       ->type_name("CLASS")

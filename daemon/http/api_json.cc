@@ -198,6 +198,7 @@ void AddPath(json::array& paths, const PathSnapshot& path) {
   for (const ProbeSeries& series : path.series) {
     json::object object = shared;
     AddSeries(object, series);
+    if (path.problem.empty()) object["problem"] = Text(series.not_sent);
     paths.push_back(std::move(object));
   }
 }

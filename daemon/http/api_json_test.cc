@@ -131,6 +131,21 @@ TEST(ApiJsonTest, PeersOfTheExampleHostWithAnEntryForEachPathAndOp) {
      "tcp_rtt_seconds": null, "paths": []}]})");
 }
 
+TEST(ApiJsonTest, AnOpThatIsLeftOutSaysWhyWhereThePathHasNoProblem) {
+  Snapshot snapshot;
+  snapshot.peers.resize(1);
+  PathSnapshot path;
+  path.series.resize(2);
+  path.series[1].not_sent = "too large";
+  snapshot.peers[0].paths = {path};
+  auto paths = boost::json::parse(PeersJson(snapshot)).at("peers").at(0).at("paths");
+  EXPECT_TRUE(paths.at(0).at("problem").is_null());
+  EXPECT_EQ(paths.at(1).at("problem"), "too large");
+  snapshot.peers[0].paths[0].problem = "no QP";
+  paths = boost::json::parse(PeersJson(snapshot)).at("peers").at(0).at("paths");
+  EXPECT_EQ(paths.at(1).at("problem"), "no QP");
+}
+
 TEST(ApiJsonTest, APathThatSendsNothingYetIsThereWithoutAnOp) {
   Snapshot snapshot;
   snapshot.peers.resize(1);

@@ -188,6 +188,19 @@ TEST(FamiliesTest, EveryOutcomeOfAPathIsThereBeforeItHappens) {
                    labels + R"(,outcome="late_self"} 0)", labels + R"(,outcome="ok"} 0)"}));
 }
 
+TEST(FamiliesTest, AnOpThatTheEndsCannotExchangeHasNoSeries) {
+  Snapshot snapshot;
+  snapshot.peers.resize(1);
+  snapshot.peers[0].paths.resize(1);
+  auto& series = snapshot.peers[0].paths[0].series;
+  series.resize(1);
+  series[0].not_sent = "too large";
+  EXPECT_EQ(Samples(RenderText(snapshot), "rdmapulse_probes_total"), Lines{});
+  EXPECT_EQ(Samples(RenderText(snapshot), "rdmapulse_probe_overdue"), Lines{});
+  series[0].outcomes[0] = 1;  // it was sent before, and counters do not go
+  EXPECT_EQ(Samples(RenderText(snapshot), "rdmapulse_probes_total").size(), 6U);
+}
+
 TEST(FamiliesTest, StatusesWithoutAWordShareASeriesThatCountsThemAll) {
   Snapshot snapshot = ExampleSnapshot();
   snapshot.peers[0].paths[0].series[0].failures = {{12, 2}, {97, 1}, {98, 4}, {99, 8}};

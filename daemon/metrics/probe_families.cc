@@ -1,5 +1,6 @@
 #include "daemon/metrics/probe_families.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -32,6 +33,12 @@ Labels With(const Labels& labels, std::string_view name, std::string_view value)
   return more;
 }
 
+// An op that the two ends cannot exchange and never have.
+bool IsNone(const ProbeSeries& series) {
+  return !series.not_sent.empty() && std::all_of(series.outcomes.begin(), series.outcomes.end(),
+                                                 [](std::uint64_t count) { return count == 0; });
+}
+
 void AddSeries(FamilySet& families, const Labels& path, const ProbeSeries& series) {
   const Labels labels = With(path, "op", Name(series.op));
   families.Add(Family::kProbeRtt, labels, series.rtt);
@@ -54,7 +61,9 @@ void AddSeries(FamilySet& families, const Labels& path, const ProbeSeries& serie
 
 void AddPath(FamilySet& families, const PathSnapshot& path) {
   Labels labels = PathLabels(path.key);
-  for (const ProbeSeries& series : path.series) AddSeries(families, labels, series);
+  for (const ProbeSeries& series : path.series) {
+    if (!IsNone(series)) AddSeries(families, labels, series);
+  }
   families.Add(Family::kQpRebuilds, std::move(labels), path.rebuilds);
 }
 

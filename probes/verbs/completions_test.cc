@@ -26,7 +26,8 @@ using CompletionsTest = VerbsTest;
 TEST_F(CompletionsTest, AProbeCompletesWithItsOwnNumberAfterItWasPosted) {
   OpenDevices();
   const auto [a, b] = ConnectedPair();
-  for (const probes::Op op : {probes::Op::kWrite0, probes::Op::kWrite, probes::Op::kRead}) {
+  for (const probes::Op op :
+       {probes::Op::kWrite0, probes::Op::kWrite, probes::Op::kWriteMtu, probes::Op::kRead}) {
     a_.completions.clear();
     const std::uint64_t probe = 0xABCDEF0123456700U + static_cast<std::uint64_t>(op);
     const TimePoint posted = Clock::now();
@@ -37,6 +38,24 @@ TEST_F(CompletionsTest, AProbeCompletesWithItsOwnNumberAfterItWasPosted) {
     EXPECT_LE(a_.completions[0].handled, Clock::now());
   }
   EXPECT_THAT(b_.Completed(), IsEmpty()) << "the peer's CPU is not asked";
+}
+
+TEST_F(CompletionsTest, WhatThePeersBufferDoesNotHoldIsNotPostedAndTheQpLives) {
+  OpenDevices();
+  const Result<TestQp> a = Open(a_, "10.0.0.2");
+  const Result<TestQp> b = Open(b_, "10.0.0.1");
+  ASSERT_TRUE(a && b);
+  probes::QpEndpoint older = b->endpoint;
+  older.buffer_bytes = 64;
+  ASSERT_TRUE(Connect(a_, a->id, older));
+  ASSERT_TRUE(Connect(b_, b->id, a->endpoint));
+  const Result<void> posted = a_.transport.Post(a->id, probes::Op::kWriteMtu, 1);
+  ASSERT_FALSE(posted);
+  EXPECT_EQ(posted.error().Text(),
+            "write_mtu needs 4096 bytes at the peer, whose fake_1/1 offers 64: update rdmapulse "
+            "there");
+  EXPECT_TRUE(IsAlive(a_, *a));
+  EXPECT_TRUE(IsAlive(b_, *b));
 }
 
 // Whatever moment it lands in, a completion is found without waiting for another one.

@@ -148,7 +148,7 @@ class Device {
   void StartDeadline(probes::QpId id, QpEntry& entry);
   void LinkIsUp(QpEntry& entry);
   void BreakLink(QpEntry& entry, const Error& error);
-  Result<void> CheckLink(const QpEntry& entry, probes::Op op) const;
+  static Result<void> CheckLink(const QpEntry& entry);
   void AnswerLater(probes::Transport::Connected connected);
 
   void FinishClose();

@@ -3,6 +3,7 @@
 #include <random>
 #include <utility>
 
+#include "probes/op_support.h"
 #include "probes/verbs/device.h"
 #include "probes/verbs/rc_qp.h"
 
@@ -137,13 +138,21 @@ Result<void> Device::Post(probes::QpId id, probes::Op op, std::uint64_t probe) {
   }
   QpEntry& entry = found->second;
   if (entry.here.protocol == Protocol::kIwarp) {
-    if (Result<void> linked = CheckLink(entry, op); !linked) return linked;
+    if (Result<void> linked = CheckLink(entry); !linked) return linked;
   } else if (entry.jobs > 0) {
     return Fail({"the QP is being connected"});
   }
+  if (const std::string why = probes::WhyNot(op, entry.here, entry.there); !why.empty()) {
+    return Fail({why});
+  }
   const std::uint64_t wr_id = ++last_wr_id_;
-  Result<void> posted =
-      PostProbe(*entry.qp, *PortOf(entry.here.port.port)->mr, entry.there, op, wr_id);
+  Result<void> posted = PostProbe({.qp = entry.qp.get(),
+                                   .mr = PortOf(entry.here.port.port)->mr.get(),
+                                   .op = op,
+                                   .bytes = probes::PayloadBytes(op, entry.here, entry.there),
+                                   .remote_address = entry.there.buffer_address,
+                                   .remote_rkey = entry.there.buffer_rkey,
+                                   .wr_id = wr_id});
   if (posted) posted_.emplace(wr_id, Posted{id, probe});
   return posted;
 }

@@ -42,7 +42,8 @@ struct FreeBytes {
   void operator()(std::byte* bytes) const noexcept { std::free(bytes); }
 };
 
-// The only memory a peer can reach: one page, of which 64 bytes are ever used (Op's payloads).
+// The only memory a peer can reach: one page, which holds the largest payload, that of the largest
+// path MTU.
 inline constexpr std::size_t kBufferBytes = 4096;
 
 // Members are destroyed bottom up, which is the order verbs asks for.

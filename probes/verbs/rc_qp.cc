@@ -5,6 +5,8 @@
 #include <cstring>
 #include <string>
 
+#include "probes/op_support.h"
+
 namespace rdmapulse::verbs {
 namespace {
 
@@ -32,7 +34,7 @@ bool NeedsGrh(const RtsRequest& request) {
 Result<void> MoveToRtr(const RtsRequest& request) {
   ibv_qp_attr attr{};
   attr.qp_state = IBV_QPS_RTR;
-  attr.path_mtu = MtuOf(std::min(request.local.mtu_bytes, request.remote.mtu_bytes));
+  attr.path_mtu = MtuOf(probes::PathMtuBytes(request.local, request.remote));
   attr.dest_qp_num = request.remote.qpn;
   attr.rq_psn = request.remote.psn;
   attr.max_dest_rd_atomic = 1;
@@ -111,24 +113,23 @@ Result<void> MoveToRts(const RtsRequest& request) {
                    {"moving a QP on ", port, " to RTS"});
 }
 
-Result<void> PostProbe(ibv_qp& qp, const ibv_mr& mr, const probes::QpEndpoint& remote,
-                       probes::Op op, std::uint64_t wr_id) {
+Result<void> PostProbe(const ProbeRequest& request) {
   ibv_sge sge{};
-  sge.addr = reinterpret_cast<std::uintptr_t>(mr.addr);
-  sge.length = probes::PayloadBytes(op);
-  sge.lkey = mr.lkey;
-  ibv_send_wr request{};
-  request.wr_id = wr_id;
-  request.opcode = op == probes::Op::kRead ? IBV_WR_RDMA_READ : IBV_WR_RDMA_WRITE;
-  request.send_flags = IBV_SEND_SIGNALED;
-  request.sg_list = &sge;
-  request.num_sge = sge.length == 0 ? 0 : 1;
-  request.wr.rdma.remote_addr = remote.buffer_address;
-  request.wr.rdma.rkey = remote.buffer_rkey;
+  sge.addr = reinterpret_cast<std::uintptr_t>(request.mr->addr);
+  sge.length = request.bytes;
+  sge.lkey = request.mr->lkey;
+  ibv_send_wr work{};
+  work.wr_id = request.wr_id;
+  work.opcode = request.op == probes::Op::kRead ? IBV_WR_RDMA_READ : IBV_WR_RDMA_WRITE;
+  work.send_flags = IBV_SEND_SIGNALED;
+  work.sg_list = &sge;
+  work.num_sge = sge.length == 0 ? 0 : 1;
+  work.wr.rdma.remote_addr = request.remote_address;
+  work.wr.rdma.rkey = request.remote_rkey;
   ibv_send_wr* bad = nullptr;
-  return CheckVerb(
-      ibv_post_send(&qp, &request, &bad),
-      {"ibv_post_send of ", probes::Name(op), " on ", ibv_get_device_name(qp.context->device)});
+  return CheckVerb(ibv_post_send(request.qp, &work, &bad),
+                   {"ibv_post_send of ", probes::Name(request.op), " on ",
+                    ibv_get_device_name(request.qp->context->device)});
 }
 
 }  // namespace rdmapulse::verbs

@@ -30,11 +30,21 @@ struct RtsRequest {
   probes::QpAttributes attributes;
 };
 
-// The path MTU is the smaller of both ends'.
+// The path MTU is the smaller of both ends' (op_support.h).
 Result<void> MoveToRts(const RtsRequest& request);
 
-// One signalled work request; `mr` covers the local buffer.
-Result<void> PostProbe(ibv_qp& qp, const ibv_mr& mr, const probes::QpEndpoint& remote,
-                       probes::Op op, std::uint64_t wr_id);
+// One probe's work: what it moves, from or to `mr`'s memory here and the peer's buffer there.
+struct ProbeRequest {
+  ibv_qp* qp = nullptr;
+  const ibv_mr* mr = nullptr;
+  probes::Op op = probes::Op::kWrite0;
+  std::uint32_t bytes = 0;  // at most mr->length
+  std::uint64_t remote_address = 0;
+  std::uint32_t remote_rkey = 0;
+  std::uint64_t wr_id = 0;
+};
+
+// Signalled.
+Result<void> PostProbe(const ProbeRequest& request);
 
 }  // namespace rdmapulse::verbs

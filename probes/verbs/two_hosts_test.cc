@@ -24,6 +24,9 @@ using namespace std::chrono_literals;
 using probes::Outcome;
 using ::testing::IsEmpty;
 
+const std::vector<probes::Op> kOps = {probes::Op::kWrite0, probes::Op::kWrite,
+                                      probes::Op::kWriteMtu, probes::Op::kRead};
+
 // A host that probes its peer; the control session between the two is a call on the loop.
 class ProbingHost : public probes::PeerLink {
  public:
@@ -54,6 +57,7 @@ class ProbingHost : public probes::PeerLink {
     settings.peers = {peer.name_};
     settings.probes_per_second_per_nic = 10000;
     for (probes::ClassSettings& of_class : settings.classes) {
+      of_class.ops = kOps;
       of_class.interval = 5ms;
       of_class.deadline = 5s;  // this machine's load is not the network's lateness
     }

@@ -86,7 +86,11 @@ void Fabric::Host::Open(const PortId& port, const Gid& /*towards*/,
                  .gid = found->second.gid,
                  .qpn = static_cast<std::uint32_t>(id),
                  .psn = static_cast<std::uint32_t>(id * 17),
-                 .mtu_bytes = found->second.mtu_bytes};
+                 .mtu_bytes = found->second.mtu_bytes,
+                 .buffer_address = 0x1000,
+                 .buffer_rkey = 1,
+                 .buffer_bytes = 4096};
+      if (offers) offers(qp.here);
       opened(std::pair(id, qp.here));
     }
   });
@@ -108,10 +112,10 @@ void Fabric::Host::Connect(probes::QpId id, const probes::QpEndpoint& remote,
   });
 }
 
-Result<void> Fabric::Host::Post(probes::QpId qp, probes::Op /*op*/, std::uint64_t probe) {
+Result<void> Fabric::Host::Post(probes::QpId qp, probes::Op op, std::uint64_t probe) {
   const auto found = qps_.find(qp);
   if (found == qps_.end() || !found->second.connected) return Fail(EINVAL, {"ibv_post_send"});
-  Attempt({qp, probe, 0});
+  Attempt({qp, probe, op, 0});
   return {};
 }
 
@@ -124,7 +128,8 @@ void Fabric::Host::Attempt(const Try& attempt) {
   const Message message{.from = name_,
                         .to = peer == nullptr ? "" : peer->name_,
                         .traffic_class = qp.attributes.traffic_class,
-                        .sport = probes::UdpSourcePort(qp.attributes.flow_label)};
+                        .sport = probes::UdpSourcePort(qp.attributes.flow_label),
+                        .op = attempt.op};
   const bool there = peer != nullptr && peer_qp->connected && peer_qp->there.qpn == qp.here.qpn;
   const Fate fate = there ? fabric_.fate(message) : Fate::kLost;
   if (fate == Fate::kDelivered) {
@@ -142,7 +147,7 @@ void Fabric::Host::Attempt(const Try& attempt) {
       if (last) {
         Complete(attempt, kRetryExceeded);
       } else {
-        Attempt({attempt.qp, attempt.probe, attempt.number + 1});
+        Attempt({attempt.qp, attempt.probe, attempt.op, attempt.number + 1});
       }
     });
   }

@@ -30,6 +30,7 @@ class Fabric {
     std::string from, to;
     std::uint8_t traffic_class = 0;
     std::uint16_t sport = 0;
+    probes::Op op = probes::Op::kWrite0;
   };
 
   class Host : public probes::Transport, public probes::PeerLink {
@@ -44,6 +45,9 @@ class Fabric {
     void StartProber(const probes::Settings& settings);
     std::uint64_t retransmits(const PortId& port) const;
     std::size_t qps() const { return qps_.size(); }
+    // What this host says of its end of a QP, changed before the peer learns of it: an older
+    // version.
+    std::function<void(probes::QpEndpoint&)> offers;
     // The next n calls of Open / Connect fail with this errno.
     void FailOpen(int times, int code) { fail_open_ = {times, code}; }
     void FailConnect(int times, int code) { fail_connect_ = {times, code}; }
@@ -80,6 +84,7 @@ class Fabric {
     struct Try {
       probes::QpId qp = 0;
       std::uint64_t probe = 0;
+      probes::Op op = probes::Op::kWrite0;
       int number = 0;
     };
     void Attempt(const Try& attempt);
