@@ -11,10 +11,9 @@ namespace rdmapulse::config {
 namespace {
 
 // What this version sends; probes::Op names the same (validate_test holds them together).
-constexpr std::array<std::string_view, 4> kOps = {"write0", "write", "write_mtu", "read"};
+constexpr std::array<std::string_view, 5> kOps = {"write0", "write", "write_mtu", "read", "atomic"};
 // The rest of the vocabulary that traces and labels share (design.md 5.1).
-constexpr std::array<std::string_view, 6> kOtherOps = {"echo",     "send", "atomic",
-                                                       "loopback", "ud",   "connect"};
+constexpr std::array<std::string_view, 5> kOtherOps = {"echo", "send", "loopback", "ud", "connect"};
 
 template <std::size_t kSize>
 bool Holds(const std::array<std::string_view, kSize>& words, std::string_view word) {

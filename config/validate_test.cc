@@ -118,16 +118,17 @@ TEST(ValidateClassesTest, OpsAreExactlyThoseOfTheProbes) {
   EXPECT_THAT(Problems("classes: {lossless: {ops: [raed]}}"),
               ElementsAre("f:1:28: classes.lossless.ops[0]: \"raed\" is not an op; did you mean "
                           "read?"));
-  EXPECT_THAT(Problems("classes: {lossless: {ops: [ping]}}"),
-              ElementsAre(HasSubstr("\"ping\" is not an op; use write0, write, write_mtu, read")));
+  EXPECT_THAT(
+      Problems("classes: {lossless: {ops: [ping]}}"),
+      ElementsAre(HasSubstr("\"ping\" is not an op; use write0, write, write_mtu, read, atomic")));
 }
 
 TEST(ValidateClassesTest, OpsOfLaterVersionsSaySo) {
-  for (const std::string op : {"echo", "send", "atomic", "loopback", "ud", "connect"}) {
+  for (const std::string op : {"echo", "send", "loopback", "ud", "connect"}) {
     EXPECT_THAT(Problems("classes: {control: {ops: [" + op + "]}}"),
                 ElementsAre("f:1:27: classes.control.ops[0]: " + op +
                             " is an op that this version cannot send yet; use write0, write, "
-                            "write_mtu, read"));
+                            "write_mtu, read, atomic"));
   }
 }
 

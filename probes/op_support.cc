@@ -3,6 +3,19 @@
 #include <algorithm>
 
 namespace rdmapulse::probes {
+namespace {
+
+std::string WhyNoAtomic(const QpEndpoint& here, const QpEndpoint& there) {
+  if (!here.atomics) return here.port.Text() + " here has no atomic operations";
+  if (!there.atomics) {
+    return there.port.Text() +
+           " at the peer has no atomic operations, or an older rdmapulse that does not tell";
+  }
+  if (there.buffer_address % kAtomicBytes == 0) return {};
+  return "the peer's buffer is not aligned to " + std::to_string(kAtomicBytes) + " bytes";
+}
+
+}  // namespace
 
 std::uint32_t PathMtuBytes(const QpEndpoint& here, const QpEndpoint& there) {
   return std::min(here.mtu_bytes, there.mtu_bytes);
@@ -14,12 +27,16 @@ std::uint32_t PayloadBytes(Op op, const QpEndpoint& here, const QpEndpoint& ther
     case Op::kWrite: return 64;
     case Op::kWriteMtu: return PathMtuBytes(here, there);
     case Op::kRead: return 8;
+    case Op::kAtomic: return kAtomicBytes;
   }
   return 0;
 }
 
 std::string WhyNot(Op op, const QpEndpoint& here, const QpEndpoint& there) {
   if (std::string why = WhyNot(op, here.protocol); !why.empty()) return why;
+  if (op == Op::kAtomic) {
+    if (const std::string why = WhyNoAtomic(here, there); !why.empty()) return "atomic: " + why;
+  }
   const std::uint32_t bytes = PayloadBytes(op, here, there);
   if (bytes <= there.buffer_bytes) return {};
   return std::string(Name(op)) + " needs " + std::to_string(bytes) + " bytes at the peer, whose " +
@@ -29,8 +46,11 @@ std::string WhyNot(Op op, const QpEndpoint& here, const QpEndpoint& there) {
 
 std::string WhyNot(Op op, Protocol protocol) {
   if (Measures(op, protocol)) return {};
+  const bool writes = op == Op::kWrite0 || op == Op::kWrite || op == Op::kWriteMtu;
   return std::string(Name(op)) +
-         " says nothing on iWARP, where a write completes before it has arrived: use --op read";
+         (writes ? " says nothing on iWARP, where a write completes before it has arrived"
+                 : " is not sent over iWARP, where only reads are") +
+         ": use --op read";
 }
 
 }  // namespace rdmapulse::probes

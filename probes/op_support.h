@@ -12,6 +12,9 @@ namespace rdmapulse::probes {
 // The path MTU of a QP pair: the smaller of both ends' active MTUs, in bytes.
 std::uint32_t PathMtuBytes(const QpEndpoint& here, const QpEndpoint& there);
 
+// Of an atomic operation: bytes, and what the peer's address must be divisible by.
+inline constexpr std::uint32_t kAtomicBytes = 8;
+
 // Bytes of payload that `op` moves from here to there. Never a READ of 0: a retransmitted one
 // breaks rxe's QP (soft-roce.md B).
 std::uint32_t PayloadBytes(Op op, const QpEndpoint& here, const QpEndpoint& there);

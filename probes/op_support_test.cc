@@ -10,7 +10,9 @@ QpEndpoint End(std::uint32_t mtu_bytes, std::uint32_t buffer_bytes) {
   end.port = {"rxe0", 1};
   end.protocol = Protocol::kRoceV2;
   end.mtu_bytes = mtu_bytes;
+  end.buffer_address = 0x1000;
   end.buffer_bytes = buffer_bytes;
+  end.atomics = true;
   return end;
 }
 
@@ -21,7 +23,7 @@ TEST(OpSupportTest, AWriteOfThePathMtuIsAsLargeAsTheSmallerEnds) {
 }
 
 TEST(OpSupportTest, WhatFitsThePeersBufferIsSent) {
-  for (const Op op : {Op::kWrite0, Op::kWrite, Op::kWriteMtu, Op::kRead}) {
+  for (const Op op : {Op::kWrite0, Op::kWrite, Op::kWriteMtu, Op::kRead, Op::kAtomic}) {
     EXPECT_EQ(WhyNot(op, End(4096, 4096), End(4096, 4096)), "") << Name(op);
   }
   EXPECT_EQ(WhyNot(Op::kWrite, End(1024, 4096), End(1024, 64)), "");
@@ -36,6 +38,29 @@ TEST(OpSupportTest, WhatDoesNotFitIsOneSentence) {
             "read needs 8 bytes at the peer, whose rxe0/1 offers 7: update rdmapulse there");
 }
 
+TEST(OpSupportTest, AnAtomicNeedsADeviceThatHasThemAtBothEnds) {
+  QpEndpoint without = End(4096, 4096);
+  without.atomics = false;
+  EXPECT_EQ(WhyNot(Op::kAtomic, without, End(4096, 4096)),
+            "atomic: rxe0/1 here has no atomic operations");
+  EXPECT_EQ(WhyNot(Op::kAtomic, End(4096, 4096), without),
+            "atomic: rxe0/1 at the peer has no atomic operations, or an older rdmapulse that does "
+            "not tell");
+  EXPECT_EQ(WhyNot(Op::kRead, without, without), "");
+}
+
+TEST(OpSupportTest, AnAtomicNeedsAnAlignedBufferThatHoldsIt) {
+  QpEndpoint there = End(4096, 8);
+  EXPECT_EQ(WhyNot(Op::kAtomic, End(4096, 4096), there), "");
+  there.buffer_bytes = 7;
+  EXPECT_EQ(WhyNot(Op::kAtomic, End(4096, 4096), there),
+            "atomic needs 8 bytes at the peer, whose rxe0/1 offers 7: update rdmapulse there");
+  there = End(4096, 4096);
+  there.buffer_address += 4;
+  EXPECT_EQ(WhyNot(Op::kAtomic, End(4096, 4096), there),
+            "atomic: the peer's buffer is not aligned to 8 bytes");
+}
+
 TEST(OpSupportTest, OverIwarpOnlyAReadIsSent) {
   QpEndpoint here = End(1024, 4096);
   here.protocol = Protocol::kIwarp;
@@ -46,6 +71,8 @@ TEST(OpSupportTest, OverIwarpOnlyAReadIsSent) {
                   " says nothing on iWARP, where a write completes before it has arrived: use "
                   "--op read");
   }
+  EXPECT_EQ(WhyNot(Op::kAtomic, here, End(1024, 4096)),
+            "atomic is not sent over iWARP, where only reads are: use --op read");
 }
 
 }  // namespace

@@ -20,8 +20,8 @@
 
 namespace rdmapulse::probes {
 
-enum class Op : std::uint8_t { kWrite0, kWrite, kWriteMtu, kRead };
-inline constexpr std::size_t kOpCount = 4;
+enum class Op : std::uint8_t { kWrite0, kWrite, kWriteMtu, kRead, kAtomic };
+inline constexpr std::size_t kOpCount = 5;
 std::string_view Name(Op op);  // "write0", "write", "write_mtu", …
 std::optional<Op> ParseOp(std::string_view name);
 std::string OpNames();  // "write0, write, write_mtu, …": for people who mistyped one

@@ -92,6 +92,27 @@ TEST_F(ProberOpsTest, APeerWithASmallerBufferIsToldApartOnceAndTheOtherOpsGoOn) 
   EXPECT_EQ(h1().qps(), 2U);
 }
 
+TEST_F(ProberOpsTest, WithoutAtomicsAtOneEndBothSaySoOnceAndTheOtherOpsGoOn) {
+  h2().offers = [](QpEndpoint& end) { end.atomics = false; };
+  Probe({Op::kWrite0, Op::kAtomic});
+  fabric_.Advance(10s);
+  EXPECT_THAT(h1().journal,
+              Contains(HasSubstr("not sent: atomic: mlx5_0/1 at the peer has no atomic")).Times(1));
+  EXPECT_THAT(h2().journal,
+              Contains(HasSubstr("not sent: atomic: mlx5_0/1 here has no atomic")).Times(1));
+  for (Fabric::Host* const host : {&h1(), &h2()}) {
+    EXPECT_EQ(Series(*host, Op::kAtomic).last_outcome, std::nullopt);
+    EXPECT_GE(Count(Series(*host, Op::kWrite0), Outcome::kOk), 9U);
+  }
+}
+
+TEST_F(ProberOpsTest, AtomicsAreProbedWhereBothHaveThem) {
+  Probe({Op::kAtomic});
+  fabric_.Advance(5s);
+  EXPECT_GE(Count(Series(h1(), Op::kAtomic), Outcome::kOk), 4U);
+  EXPECT_EQ(Ask(Op::kAtomic).outcome, Outcome::kOk);
+}
+
 TEST_F(ProberOpsTest, APeerThatWasUpdatedIsProbedByAllOps) {
   h2().offers = [](QpEndpoint& end) { end.buffer_bytes = 64; };
   Probe({Op::kWriteMtu});

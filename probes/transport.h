@@ -32,6 +32,7 @@ struct QpEndpoint {
   std::uint64_t buffer_address = 0;  // where the peer may READ and WRITE
   std::uint32_t buffer_rkey = 0;
   std::uint32_t buffer_bytes = 0;
+  bool atomics = false;  // the device does atomic operations on 8 aligned bytes of the buffer
   // iWARP: `gid` is the IP address that the port listens on, with this TCP port, and whoever
   // connects must name this QP by its token, which is random.
   std::uint16_t tcp_port = 0;

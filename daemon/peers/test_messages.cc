@@ -20,6 +20,7 @@ probes::ConnectRequest SomeConnect() {
                             .buffer_address = 0x7f0011223344,
                             .buffer_rkey = 0xdeadbeef,
                             .buffer_bytes = 4096,
+                            .atomics = true,
                             .tcp_port = 0,
                             .cm_token = 0};
   return {.path = SomePath(), .leader = leader, .flow_label = 0xabcde};
@@ -30,6 +31,7 @@ static probes::ConnectRequest SomeIwarpConnect() {
   request.path.leader_port = request.leader.port = {"siw0", 1};
   request.leader.protocol = Protocol::kIwarp;
   request.leader.psn = 0;
+  request.leader.atomics = false;
   request.leader.tcp_port = 40000;
   request.leader.cm_token = 0x0123456789abcdef;
   request.flow_label = 0;
@@ -47,6 +49,7 @@ probes::ConnectReply SomeReply() {
                        .buffer_address = 0x1000,
                        .buffer_rkey = 1,
                        .buffer_bytes = 64,
+                       .atomics = false,
                        .tcp_port = 0,
                        .cm_token = 0}};
 }

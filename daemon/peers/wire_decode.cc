@@ -70,6 +70,7 @@ Result<probes::QpEndpoint> Read(const pb::Endpoint& endpoint) {
                             .buffer_address = endpoint.buffer_address(),
                             .buffer_rkey = endpoint.buffer_rkey(),
                             .buffer_bytes = endpoint.buffer_bytes(),
+                            .atomics = endpoint.atomics(),
                             .tcp_port = static_cast<std::uint16_t>(endpoint.tcp_port()),
                             .cm_token = endpoint.cm_token()};
 }

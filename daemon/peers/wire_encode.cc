@@ -63,6 +63,7 @@ void Write(const probes::QpEndpoint& endpoint, pb::Endpoint* to) {
   to->set_buffer_bytes(endpoint.buffer_bytes);
   to->set_tcp_port(endpoint.tcp_port);
   to->set_cm_token(endpoint.cm_token);
+  to->set_atomics(endpoint.atomics);
 }
 
 template <typename Repeated>

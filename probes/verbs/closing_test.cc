@@ -111,7 +111,8 @@ std::string NameOf(const ::testing::TestParamInfo<HeldTest::ParamType>& tested) 
 
 INSTANTIATE_TEST_SUITE_P(
     EachCall, HeldTest,
-    ::testing::Combine(::testing::Values("ibv_get_device_list", "ibv_open_device", "ibv_alloc_pd",
+    ::testing::Combine(::testing::Values("ibv_get_device_list", "ibv_open_device",
+                                         "ibv_query_device", "ibv_alloc_pd",
                                          "ibv_create_comp_channel", "ibv_reg_mr", "ibv_create_cq",
                                          "ibv_query_port", "ibv_query_gid_table", "ibv_create_qp",
                                          "ibv_modify_qp to INIT", "ibv_modify_qp to RTR",

@@ -26,8 +26,8 @@ using CompletionsTest = VerbsTest;
 TEST_F(CompletionsTest, AProbeCompletesWithItsOwnNumberAfterItWasPosted) {
   OpenDevices();
   const auto [a, b] = ConnectedPair();
-  for (const probes::Op op :
-       {probes::Op::kWrite0, probes::Op::kWrite, probes::Op::kWriteMtu, probes::Op::kRead}) {
+  for (const probes::Op op : {probes::Op::kWrite0, probes::Op::kWrite, probes::Op::kWriteMtu,
+                              probes::Op::kRead, probes::Op::kAtomic}) {
     a_.completions.clear();
     const std::uint64_t probe = 0xABCDEF0123456700U + static_cast<std::uint64_t>(op);
     const TimePoint posted = Clock::now();

@@ -59,6 +59,7 @@ void Device::OpenQp(probes::QpId id, const PortId& port, const Gid& towards,
                 .buffer_address = reinterpret_cast<std::uintptr_t>(place->buffer.get()),
                 .buffer_rkey = place->mr->rkey,
                 .buffer_bytes = kBufferBytes,
+                .atomics = open_->atomics,
                 .tcp_port = 0,
                 .cm_token = 0};
   for (const IwarpListener& listener : facts->listeners) {
@@ -66,11 +67,13 @@ void Device::OpenQp(probes::QpId id, const PortId& port, const Gid& towards,
     entry.here.tcp_port = listener.here.port;
     entry.here.cm_token = RandomToken();
   }
-  RunJob(
-      [place = QpPlace{open_->pd.get(), place->cq.get(), port.port}] { return CreateInit(place); },
-      [this, id, opened = std::move(opened)](Result<Qp> qp) {
-        AfterCreate(id, opened, std::move(qp));
-      });
+  RunJob([place = QpPlace{.pd = open_->pd.get(),
+                          .cq = place->cq.get(),
+                          .port = port.port,
+                          .atomics = open_->atomics}] { return CreateInit(place); },
+         [this, id, opened = std::move(opened)](Result<Qp> qp) {
+           AfterCreate(id, opened, std::move(qp));
+         });
 }
 
 void Device::AfterCreate(probes::QpId id, const probes::Transport::Opened& opened, Result<Qp> qp) {

@@ -23,8 +23,8 @@ constexpr auto kWrite0 = probes::Op::kWrite0;
 
 using DeviceTest = VerbsTest;
 
-// The list, the device, a PD, a channel, an MR, a CQ and its arming.
-constexpr int kCreatingVerbs = 7;
+// The list, the device, what it is, a PD, a channel, an MR, a CQ and its arming.
+constexpr int kCreatingVerbs = 8;
 
 class FailingOpenTest : public DeviceTest, public ::testing::WithParamInterface<int> {};
 
@@ -117,6 +117,32 @@ TEST_F(DeviceTest, AConnectedQpHasWhatTheClassAskedFor) {
   EXPECT_EQ(qps[0].retry_cnt, 3);
   EXPECT_EQ(qps[0].gid_index, 1U);
   EXPECT_EQ(qps[0].path_mtu_bytes, 4096U);
+}
+
+TEST_F(DeviceTest, APeerMayDoAtomicsWhereTheDeviceHasThem) {
+  constexpr unsigned kOneSided = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
+  verbs_.SetAtomics("fake_1", IBV_ATOMIC_NONE);
+  OpenDevices();
+  const auto [a, b] = ConnectedPair();
+  EXPECT_TRUE(a.endpoint.atomics);
+  EXPECT_FALSE(b.endpoint.atomics);
+  EXPECT_EQ(QpsOf("fake_0").front().access, kOneSided | IBV_ACCESS_REMOTE_ATOMIC);
+  EXPECT_EQ(QpsOf("fake_1").front().access, kOneSided);
+  for (const auto& [host, qp] : {std::pair(&a_, a), std::pair(&b_, b)}) {
+    const Result<void> posted = host->transport.Post(qp.id, probes::Op::kAtomic, 1);
+    ASSERT_FALSE(posted);
+    EXPECT_THAT(posted.error().Text(), HasSubstr("has no atomic operations"));
+    EXPECT_TRUE(IsAlive(*host, qp));
+  }
+}
+
+TEST_F(DeviceTest, ADeviceWithoutRoomForAtomicsHasNone) {
+  verbs_.SetAtomics("fake_0", IBV_ATOMIC_GLOB, 0);
+  a_.Discover();
+  ASSERT_TRUE(RunUntil([this] { return a_.Port().usable; }));
+  const Result<TestQp> a = Open(a_);
+  ASSERT_TRUE(a);
+  EXPECT_FALSE(a->endpoint.atomics);
 }
 
 TEST_F(DeviceTest, ThePathMtuIsTheSmallerOfBothEnds) {

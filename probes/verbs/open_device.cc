@@ -60,6 +60,16 @@ Result<void> SetNonBlocking(int fd, std::string_view what, const std::string& na
   return {};
 }
 
+// Needs as much of the device as a READ: one that is outstanding, and the room to answer one.
+Result<bool> HasAtomics(ibv_context& context, const DeviceInfo& info) {
+  ibv_device_attr attr{};
+  const Result<void> queried =
+      CheckVerb(ibv_query_device(&context, &attr), {"ibv_query_device of ", info.name});
+  if (!queried) return tl::unexpected(queried.error());
+  return attr.atomic_cap != IBV_ATOMIC_NONE && attr.max_qp_rd_atom > 0 &&
+         attr.max_qp_init_rd_atom > 0;
+}
+
 Result<OpenPort> MakePort(OpenDevice& device, const DeviceInfo& info, std::uint32_t number,
                           int cq_depth) {
   OpenPort port;
@@ -67,9 +77,11 @@ Result<OpenPort> MakePort(OpenDevice& device, const DeviceInfo& info, std::uint3
   port.buffer.reset(static_cast<std::byte*>(std::aligned_alloc(kBufferBytes, kBufferBytes)));
   if (port.buffer == nullptr) return Fail(ENOMEM, {"allocating a probe buffer for ", info.name});
   std::memset(port.buffer.get(), 0, kBufferBytes);
-  port.mr.reset(
-      ibv_reg_mr(device.pd.get(), port.buffer.get(), kBufferBytes,
-                 IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ));
+  // Some drivers refuse the flag of what the device does not have.
+  const int atomic = device.atomics ? IBV_ACCESS_REMOTE_ATOMIC : 0;
+  port.mr.reset(ibv_reg_mr(
+      device.pd.get(), port.buffer.get(), kBufferBytes,
+      IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | atomic));
   if (port.mr == nullptr) {
     const int code = errno;
     const bool memlock = code == ENOMEM || code == EPERM;
@@ -154,6 +166,9 @@ Result<OpenedDevice> OpenForProbing(const DeviceInfo& info, const std::string& d
   Result<Context> context = OpenContext(info);
   if (!context) return tl::unexpected(context.error());
   device.context = std::move(*context);
+  const Result<bool> atomics = HasAtomics(*device.context, info);
+  if (!atomics) return tl::unexpected(atomics.error());
+  device.atomics = *atomics;
   device.pd.reset(ibv_alloc_pd(device.context.get()));
   if (device.pd == nullptr) return Fail(errno, {"ibv_alloc_pd on ", info.name});
   device.channel.reset(ibv_create_comp_channel(device.context.get()));

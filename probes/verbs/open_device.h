@@ -56,6 +56,7 @@ struct OpenPort {
 
 struct OpenDevice {
   Context context;
+  bool atomics = false;  // it answers and sends them
   Pd pd;
   CompChannel channel;  // one for all the device's CQs
   std::vector<OpenPort> ports;

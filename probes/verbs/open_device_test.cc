@@ -121,9 +121,9 @@ TEST_F(OpenDeviceTest, ANodeThatIsClosedToUsSaysWhatOpensIt) {
   std::remove(node.c_str());
 }
 
-// What opening two ports asks of libibverbs that can fail: the list, the device, a PD, a channel,
-// and for each port an MR, a CQ and its arming.
-constexpr int kCreatingVerbs = 10;
+// What opening two ports asks of libibverbs that can fail: the list, the device, what it is, a PD,
+// a channel, and for each port an MR, a CQ and its arming.
+constexpr int kCreatingVerbs = 11;
 
 TEST_F(OpenDeviceTest, EveryCreatingVerbIsTriedBelow) {
   const Result<OpenedDevice> opened = OpenIt();

@@ -37,7 +37,7 @@ Result<void> MoveToRtr(const RtsRequest& request) {
   attr.path_mtu = MtuOf(probes::PathMtuBytes(request.local, request.remote));
   attr.dest_qp_num = request.remote.qpn;
   attr.rq_psn = request.remote.psn;
-  attr.max_dest_rd_atomic = 1;
+  attr.max_dest_rd_atomic = 1;  // READs and atomics: the peer has one out at a time
   attr.min_rnr_timer = kMinRnrTimer;
   attr.ah_attr.port_num = static_cast<std::uint8_t>(request.local.port.port);
   attr.ah_attr.dlid = static_cast<std::uint16_t>(request.remote.lid);
@@ -83,6 +83,7 @@ Result<Qp> CreateInit(const QpPlace& place) {
   attr.qp_state = IBV_QPS_INIT;
   attr.port_num = static_cast<std::uint8_t>(place.port);
   attr.qp_access_flags = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
+  if (place.atomics) attr.qp_access_flags |= IBV_ACCESS_REMOTE_ATOMIC;
   const Result<void> moved =
       CheckVerb(ibv_modify_qp(qp.get(), &attr,
                               IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS),
@@ -120,12 +121,19 @@ Result<void> PostProbe(const ProbeRequest& request) {
   sge.lkey = request.mr->lkey;
   ibv_send_wr work{};
   work.wr_id = request.wr_id;
-  work.opcode = request.op == probes::Op::kRead ? IBV_WR_RDMA_READ : IBV_WR_RDMA_WRITE;
   work.send_flags = IBV_SEND_SIGNALED;
   work.sg_list = &sge;
   work.num_sge = sge.length == 0 ? 0 : 1;
-  work.wr.rdma.remote_addr = request.remote_address;
-  work.wr.rdma.rkey = request.remote_rkey;
+  if (request.op == probes::Op::kAtomic) {
+    work.opcode = IBV_WR_ATOMIC_FETCH_AND_ADD;
+    work.wr.atomic.remote_addr = request.remote_address;
+    work.wr.atomic.rkey = request.remote_rkey;
+    work.wr.atomic.compare_add = 1;
+  } else {
+    work.opcode = request.op == probes::Op::kRead ? IBV_WR_RDMA_READ : IBV_WR_RDMA_WRITE;
+    work.wr.rdma.remote_addr = request.remote_address;
+    work.wr.rdma.rkey = request.remote_rkey;
+  }
   ibv_send_wr* bad = nullptr;
   return CheckVerb(ibv_post_send(request.qp, &work, &bad),
                    {"ibv_post_send of ", probes::Name(request.op), " on ",

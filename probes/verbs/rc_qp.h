@@ -17,9 +17,10 @@ struct QpPlace {
   ibv_pd* pd = nullptr;
   ibv_cq* cq = nullptr;
   std::uint32_t port = 1;
+  bool atomics = false;  // of the device
 };
 
-// In INIT, allowing the peer to READ and WRITE.
+// In INIT, allowing the peer to READ and WRITE, and atomic operations where the device has them.
 Result<Qp> CreateInit(const QpPlace& place);
 
 struct RtsRequest {

@@ -25,7 +25,8 @@ using probes::Outcome;
 using ::testing::IsEmpty;
 
 const std::vector<probes::Op> kOps = {probes::Op::kWrite0, probes::Op::kWrite,
-                                      probes::Op::kWriteMtu, probes::Op::kRead};
+                                      probes::Op::kWriteMtu, probes::Op::kRead,
+                                      probes::Op::kAtomic};
 
 // A host that probes its peer; the control session between the two is a call on the loop.
 class ProbingHost : public probes::PeerLink {

@@ -60,7 +60,8 @@ class TransportHarness {
   virtual void DisturbHere() = 0;
   // What can be posted; not empty.
   virtual std::vector<probes::Op> Ops() const {
-    return {probes::Op::kWrite0, probes::Op::kWrite, probes::Op::kWriteMtu, probes::Op::kRead};
+    return {probes::Op::kWrite0, probes::Op::kWrite, probes::Op::kWriteMtu, probes::Op::kRead,
+            probes::Op::kAtomic};
   }
 };
 

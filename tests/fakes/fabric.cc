@@ -89,7 +89,8 @@ void Fabric::Host::Open(const PortId& port, const Gid& /*towards*/,
                  .mtu_bytes = found->second.mtu_bytes,
                  .buffer_address = 0x1000,
                  .buffer_rkey = 1,
-                 .buffer_bytes = 4096};
+                 .buffer_bytes = 4096,
+                 .atomics = true};
       if (offers) offers(qp.here);
       opened(std::pair(id, qp.here));
     }

@@ -47,6 +47,7 @@ struct FakeQp {
   std::uint32_t gid_index = 0;
   std::uint8_t timeout = 0;
   std::uint8_t retry_cnt = 0;
+  unsigned access = 0;  // what the peer may do
 };
 
 // The process's libibverbs while it lives; there is one at a time. Verbs are named as the man pages
@@ -65,6 +66,8 @@ class Ibverbs {
   // Facts that are read from now on; raises nothing. A GID that stays where it was keeps the QPs
   // that use it, any other change kills them.
   void SetPort(const std::string& device, const FakePort& port);
+  // Without it a device has them. Of how many READs and atomics a QP may have out, and may answer.
+  void SetAtomics(const std::string& device, ibv_atomic_cap cap, int rd_atomics = 16);
   // All the port's GIDs are removed and added again where they were: their QPs are dead.
   void RenewGids(const std::string& device, std::uint32_t port);
   // Listed no more, every call on it fails, its descriptors stay readable; handles can be given

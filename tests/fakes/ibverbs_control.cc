@@ -70,6 +70,13 @@ void Ibverbs::SetPort(const std::string& device, const FakePort& port) {
   }
 }
 
+void Ibverbs::SetAtomics(const std::string& device, ibv_atomic_cap cap, int rd_atomics) {
+  const std::lock_guard lock(model_->mutex);
+  FakeDevice& found = model_->Find(device);
+  found.atomic_cap = cap;
+  found.rd_atomics = rd_atomics;
+}
+
 void Ibverbs::RenewGids(const std::string& device, std::uint32_t port) {
   const std::lock_guard lock(model_->mutex);
   FakeDevice& found = model_->Find(device);
@@ -233,6 +240,7 @@ bool Ibverbs::JoinQps(const std::string& a, std::uint32_t a_qpn, const std::stri
     attr.dest_qp_num = ends[1 - i]->ibv.qp_num;
     attr.sq_psn = 2 * psn + static_cast<std::uint32_t>(i);
     attr.rq_psn = 2 * psn + static_cast<std::uint32_t>(1 - i);
+    attr.max_rd_atomic = 1;
     ends[i]->state = IBV_QPS_RTS;
   }
   return true;
@@ -259,7 +267,8 @@ std::vector<FakeQp> Ibverbs::Qps() const {
                    .flow_label = attr.ah_attr.grh.flow_label,
                    .gid_index = attr.ah_attr.grh.sgid_index,
                    .timeout = attr.timeout,
-                   .retry_cnt = attr.retry_cnt});
+                   .retry_cnt = attr.retry_cnt,
+                   .access = static_cast<unsigned>(attr.qp_access_flags)});
   }
   std::sort(qps.begin(), qps.end(), [](const FakeQp& a, const FakeQp& b) {
     return std::pair(a.device, a.qpn) < std::pair(b.device, b.qpn);

@@ -45,29 +45,12 @@ bool MaskFits(ibv_qp_state from, ibv_qp_state to, int mask) {
   return false;
 }
 
-const probes::GidEntry* GidAt(const FakePort& port, std::uint32_t index) {
-  const auto found = std::find_if(port.gids.begin(), port.gids.end(),
-                                  [index](const auto& entry) { return entry.index == index; });
-  return found == port.gids.end() ? nullptr : &*found;
-}
-
-bool Covers(const FakeMr& mr, std::uint64_t address, std::uint32_t length) {
-  const auto start = reinterpret_cast<std::uintptr_t>(mr.ibv.addr);
-  return address >= start && address + length <= start + mr.ibv.length;
-}
-
 void ArmTimer(int fd, std::chrono::steady_clock::time_point due) {
   const auto since_boot = due.time_since_epoch();
   const auto seconds = std::chrono::floor<std::chrono::seconds>(since_boot);
   itimerspec spec{};
   spec.it_value = {.tv_sec = seconds.count(), .tv_nsec = (since_boot - seconds).count()};
   timerfd_settime(fd, TFD_TIMER_ABSTIME, &spec, nullptr);
-}
-
-// An address that the region covers, as memory.
-std::byte* BytesAt(const FakeMr& mr, std::uint64_t address) {
-  return static_cast<std::byte*>(mr.ibv.addr) +
-         (address - reinterpret_cast<std::uintptr_t>(mr.ibv.addr));
 }
 
 void Merge(ibv_qp_attr& into, const ibv_qp_attr& from, ibv_qp_state to) {
@@ -83,10 +66,17 @@ void Merge(ibv_qp_attr& into, const ibv_qp_attr& from, ibv_qp_state to) {
     into.sq_psn = from.sq_psn;
     into.timeout = from.timeout;
     into.retry_cnt = from.retry_cnt;
+    into.max_rd_atomic = from.max_rd_atomic;
   }
 }
 
 }  // namespace
+
+const probes::GidEntry* GidAt(const FakePort& port, std::uint32_t index) {
+  const auto found = std::find_if(port.gids.begin(), port.gids.end(),
+                                  [index](const auto& entry) { return entry.index == index; });
+  return found == port.gids.end() ? nullptr : &*found;
+}
 
 bool Ibverbs::Model::FaultDue(const std::string& verb, bool creating) {
   if (creating) ++seen;
@@ -195,11 +185,13 @@ int Ibverbs::Model::Modify(FakeRcQp& qp, const ibv_qp_attr& attr, int mask) {
     if (!qp.context->device->ports.contains(attr.port_num)) return EINVAL;
   } else if (to == IBV_QPS_RTR) {
     if (attr.rq_psn > kPsnMax || attr.dest_qp_num > kPsnMax) return EINVAL;
-    if (attr.max_dest_rd_atomic > 16 || attr.min_rnr_timer > 31) return EINVAL;
+    if (attr.max_dest_rd_atomic > qp.context->device->rd_atomics) return EINVAL;
+    if (attr.min_rnr_timer > 31) return EINVAL;
     if (const int code = CheckAddress(qp, attr.ah_attr, attr.path_mtu); code != 0) return code;
   } else if (to == IBV_QPS_RTS) {
     if (attr.sq_psn > kPsnMax || attr.timeout > 31) return EINVAL;
     if (attr.retry_cnt > 7 || attr.rnr_retry > 7) return EINVAL;
+    if (attr.max_rd_atomic > qp.context->device->rd_atomics) return EINVAL;
   }
   Merge(qp.attr, attr, to);
   qp.state = to;
@@ -223,17 +215,20 @@ int Ibverbs::Model::Post(FakeRcQp& qp, const ibv_send_wr& request) {
   if (qp.state != IBV_QPS_RTS && qp.state != IBV_QPS_ERR) return EINVAL;
   if (qp.posted.size() >= qp.cap.max_send_wr) return ENOMEM;
   if (request.num_sge < 0 || request.num_sge > static_cast<int>(qp.cap.max_send_sge)) return EINVAL;
-  if (request.opcode != IBV_WR_RDMA_WRITE && request.opcode != IBV_WR_RDMA_READ) return EINVAL;
   if ((request.send_flags & IBV_SEND_SIGNALED) == 0) Note("unsignalled work never completes");
   FakeWork work{.wr_id = request.wr_id,
                 .opcode = request.opcode,
                 .local = {},
                 .remote_addr = request.wr.rdma.remote_addr,
-                .rkey = request.wr.rdma.rkey};
+                .rkey = request.wr.rdma.rkey,
+                .add = 0};
   if (request.num_sge > 0) work.local = request.sg_list[0];
-  if (request.opcode == IBV_WR_RDMA_READ && work.local.length == 0) {
-    Note("a READ of 0 bytes breaks rxe's QP when it is retransmitted");
+  if (request.opcode == IBV_WR_ATOMIC_FETCH_AND_ADD) {
+    work.remote_addr = request.wr.atomic.remote_addr;
+    work.rkey = request.wr.atomic.rkey;
+    work.add = request.wr.atomic.compare_add;
   }
+  if (const int code = CheckWork(qp, work); code != 0) return code;
   if (qp.state == IBV_QPS_ERR) {
     Complete(qp, work.wr_id, IBV_WC_WR_FLUSH_ERR);
   } else if (answer_after) {
@@ -280,64 +275,6 @@ void Ibverbs::Model::Execute(FakeRcQp& qp, const FakeWork& work) {
       next_status ? *std::exchange(next_status, std::nullopt) : Deliver(qp, work);
   Complete(qp, work.wr_id, status);
   if (status != IBV_WC_SUCCESS) MoveToError(qp);
-}
-
-bool Ibverbs::Model::LocalAlive(const FakeRcQp& qp) const {
-  const FakeDevice& device = *qp.context->device;
-  const auto port = device.ports.find(qp.attr.port_num);
-  if (qp.context->dead || port == device.ports.end() || !port->second.active) return false;
-  if (qp.attr.ah_attr.is_global == 0) return true;
-  const std::uint32_t index = qp.attr.ah_attr.grh.sgid_index;
-  const auto life = device.lives.find({qp.attr.port_num, index});
-  return GidAt(port->second, index) != nullptr && life != device.lives.end() &&
-         life->second == qp.gid_life;
-}
-
-// The QP that ours points at, if it points back.
-const FakeRcQp* Ibverbs::Model::FindPeer(const FakeRcQp& qp) const {
-  const ibv_ah_attr& to = qp.attr.ah_attr;
-  for (const auto& [handle, peer] : qps) {
-    if (peer->ibv.qp_num != qp.attr.dest_qp_num) continue;
-    if (peer->state != IBV_QPS_RTR && peer->state != IBV_QPS_RTS) continue;
-    if (peer->attr.dest_qp_num != qp.ibv.qp_num || peer->attr.rq_psn != qp.attr.sq_psn) continue;
-    const bool addressed =
-        to.is_global != 0 ? std::memcmp(to.grh.dgid.raw, peer->local_gid.bytes.data(), 16) == 0
-                          : peer->context->device->ports.at(peer->attr.port_num).lid == to.dlid;
-    if (addressed && LocalAlive(*peer)) return peer.get();
-  }
-  return nullptr;
-}
-
-ibv_wc_status Ibverbs::Model::Deliver(const FakeRcQp& qp, const FakeWork& work) {
-  if (!LocalAlive(qp)) return IBV_WC_LOC_QP_OP_ERR;
-  if (answer_after) return IBV_WC_SUCCESS;
-  const FakeRcQp* const peer = FindPeer(qp);
-  if (peer == nullptr) return IBV_WC_RETRY_EXC_ERR;
-  if (peer->attr.path_mtu != qp.attr.path_mtu) return IBV_WC_REM_INV_REQ_ERR;
-  return work.local.length == 0 ? IBV_WC_SUCCESS : Transfer(qp, *peer, work);
-}
-
-ibv_wc_status Ibverbs::Model::Transfer(const FakeRcQp& qp, const FakeRcQp& peer,
-                                       const FakeWork& work) {
-  const FakeMr* local = nullptr;
-  const FakeMr* remote = nullptr;
-  for (const auto& [handle, mr] : mrs) {
-    if (mr->ibv.lkey == work.local.lkey && mr->ibv.pd == qp.ibv.pd) local = mr.get();
-    if (mr->ibv.rkey == work.rkey && mr->ibv.pd == peer.ibv.pd) remote = mr.get();
-  }
-  const bool read = work.opcode == IBV_WR_RDMA_READ;
-  if (local == nullptr || !Covers(*local, work.local.addr, work.local.length)) {
-    return IBV_WC_LOC_PROT_ERR;
-  }
-  const unsigned needed = read ? IBV_ACCESS_REMOTE_READ : IBV_ACCESS_REMOTE_WRITE;
-  if (remote == nullptr || !Covers(*remote, work.remote_addr, work.local.length) ||
-      (remote->access & peer.attr.qp_access_flags & needed) == 0) {
-    return IBV_WC_REM_ACCESS_ERR;
-  }
-  std::byte* const here = BytesAt(*local, work.local.addr);
-  std::byte* const there = BytesAt(*remote, work.remote_addr);
-  std::memmove(read ? here : there, read ? there : here, work.local.length);
-  return IBV_WC_SUCCESS;
 }
 
 void Ibverbs::Model::Complete(FakeRcQp& qp, std::uint64_t wr_id, ibv_wc_status status) {

@@ -30,6 +30,8 @@ struct FakeDevice {
   std::map<std::uint32_t, FakePort> ports;
   // port, GID index → which life of that entry: a QP holds the entry, not the address.
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t> lives;
+  ibv_atomic_cap atomic_cap = IBV_ATOMIC_HCA;
+  int rd_atomics = 16;
   bool gone = false;
 };
 
@@ -78,6 +80,7 @@ struct FakeWork {
   ibv_sge local{};  // length 0: no buffer
   std::uint64_t remote_addr = 0;
   std::uint32_t rkey = 0;
+  std::uint64_t add = 0;  // of an atomic
 };
 
 struct FakeRcQp {
@@ -164,6 +167,7 @@ class Ibverbs::Model {
   bool IsHeld(const FakeCall& call) const;
   bool FaultDue(const std::string& verb, bool creating);
   int CheckAddress(const FakeRcQp& qp, const ibv_ah_attr& address, ibv_mtu path_mtu);
+  int CheckWork(const FakeRcQp& qp, const FakeWork& work);
   void Execute(FakeRcQp& qp, const FakeWork& work);
   ibv_wc_status Deliver(const FakeRcQp& qp, const FakeWork& work);
   ibv_wc_status Transfer(const FakeRcQp& qp, const FakeRcQp& peer, const FakeWork& work);
@@ -171,6 +175,9 @@ class Ibverbs::Model {
   const FakeRcQp* FindPeer(const FakeRcQp& qp) const;
   void Complete(FakeRcQp& qp, std::uint64_t wr_id, ibv_wc_status status);
 };
+
+// The port's entry at this index; nullptr: there is none.
+const probes::GidEntry* GidAt(const FakePort& port, std::uint32_t index);
 
 // The library of the process; ends it with a sentence when there is none.
 Ibverbs::Model& TheModel();

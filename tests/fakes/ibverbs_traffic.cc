@@ -1,4 +1,4 @@
-// The verbs of a running device: work, completions and events.
+// The verbs of a running device: what it says of itself, work, completions and events.
 #include <fcntl.h>
 #include <sys/eventfd.h>
 
@@ -75,6 +75,19 @@ void FillTraffic(ibv_context_ops& ops) {
 using namespace rdmapulse::fakes;  // NOLINT(google-build-using-namespace): the C names below
 
 extern "C" {
+
+int ibv_query_device(ibv_context* handle, ibv_device_attr* attr) {
+  Ibverbs::Model& model = TheModel();
+  Lock lock(model.mutex);
+  FakeContext* const context = Known(model, model.contexts, handle, "ibv_query_device");
+  if (context == nullptr) return EINVAL;
+  if (const int code = model.Enter(lock, On(*context, "ibv_query_device", true))) return code;
+  *attr = {};
+  attr->atomic_cap = context->device->atomic_cap;
+  attr->max_qp_rd_atom = context->device->rd_atomics;
+  attr->max_qp_init_rd_atom = context->device->rd_atomics;
+  return 0;
+}
 
 int ibv_get_cq_event(ibv_comp_channel* handle, ibv_cq** cq, void** cq_context) {
   Ibverbs::Model& model = TheModel();
