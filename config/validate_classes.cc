@@ -11,9 +11,12 @@ namespace rdmapulse::config {
 namespace {
 
 // What this version sends; probes::Op names the same (validate_test holds them together).
-constexpr std::array<std::string_view, 5> kOps = {"write0", "write", "write_mtu", "read", "atomic"};
+constexpr std::array<std::string_view, 6> kOps = {"write0", "write", "write_mtu",
+                                                  "read",   "echo",  "atomic"};
 // The rest of the vocabulary that traces and labels share (design.md 5.1).
-constexpr std::array<std::string_view, 5> kOtherOps = {"echo", "send", "loopback", "ud", "connect"};
+constexpr std::array<std::string_view, 3> kOtherOps = {"loopback", "ud", "connect"};
+// The other name of an op.
+std::string_view Plain(std::string_view op) { return op == "send" ? "echo" : op; }
 
 template <std::size_t kSize>
 bool Holds(const std::array<std::string_view, kSize>& words, std::string_view word) {
@@ -22,7 +25,7 @@ bool Holds(const std::array<std::string_view, kSize>& words, std::string_view wo
 
 // Why `op` cannot be sent; empty: it can.
 std::string WhyNot(const std::string& op) {
-  if (Holds(kOps, op)) return {};
+  if (Holds(kOps, Plain(op))) return {};
   const std::string use = "use " + Join(kOps);
   if (Holds(kOtherOps, op)) return op + " is an op that this version cannot send yet; " + use;
   const std::string_view nearest = Nearest(op, kOps);
@@ -40,7 +43,9 @@ void ValidateOps(const std::vector<std::string>& ops, const std::string& key, Re
     const auto here = ops.begin() + static_cast<std::ptrdiff_t>(i);
     if (!why_not.empty()) {
       report.Error(item, why_not);
-    } else if (std::find(ops.begin(), here, ops[i]) != here) {
+    } else if (std::any_of(ops.begin(), here, [&op = ops[i]](const std::string& before) {
+                 return Plain(before) == Plain(op);
+               })) {
       report.Error(item, ops[i] + " is listed twice; every op is sent once an interval anyway");
     }
   }

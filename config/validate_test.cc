@@ -118,21 +118,24 @@ TEST(ValidateClassesTest, OpsAreExactlyThoseOfTheProbes) {
   EXPECT_THAT(Problems("classes: {lossless: {ops: [raed]}}"),
               ElementsAre("f:1:28: classes.lossless.ops[0]: \"raed\" is not an op; did you mean "
                           "read?"));
-  EXPECT_THAT(
-      Problems("classes: {lossless: {ops: [ping]}}"),
-      ElementsAre(HasSubstr("\"ping\" is not an op; use write0, write, write_mtu, read, atomic")));
+  EXPECT_THAT(Problems("classes: {lossless: {ops: [ping]}}"),
+              ElementsAre(HasSubstr(
+                  "\"ping\" is not an op; use write0, write, write_mtu, read, echo, atomic")));
 }
 
 TEST(ValidateClassesTest, OpsOfLaterVersionsSaySo) {
-  for (const std::string op : {"echo", "send", "loopback", "ud", "connect"}) {
+  for (const std::string op : {"loopback", "ud", "connect"}) {
     EXPECT_THAT(Problems("classes: {control: {ops: [" + op + "]}}"),
                 ElementsAre("f:1:27: classes.control.ops[0]: " + op +
                             " is an op that this version cannot send yet; use write0, write, "
-                            "write_mtu, read, atomic"));
+                            "write_mtu, read, echo, atomic"));
   }
 }
 
 TEST(ValidateClassesTest, OpsAreSomeAndDiffer) {
+  EXPECT_THAT(Problems("classes: {control: {ops: [send]}}"), IsEmpty());
+  EXPECT_THAT(Problems("classes: {control: {ops: [echo, send]}}"),
+              ElementsAre(HasSubstr("f:1:33: classes.control.ops[1]: send is listed twice")));
   EXPECT_THAT(Problems("classes: {control: {ops: []}}"),
               ElementsAre(HasSubstr("f:1:21: classes.control.ops: is empty")));
   EXPECT_THAT(Problems("classes: {control: {ops: [read, write, read]}}"),

@@ -81,7 +81,7 @@ App::App(config::Config config, std::string config_path)
       recordings_(loop_, config_.recorder,
                   {.findings = [this] { return verdict_.Findings(); },
                    .take = [this] { return verdict_.TakeRecording(); }}),
-      transport_(loop_, {.device = {.cq_depth = static_cast<int>(config_.budget.qps_per_nic),
+      transport_(loop_, {.device = {.qps_max = config_.budget.qps_per_nic,
                                     .family = probes::ParseGidFamily(config_.gid.family)},
                          .ignored = [](const PortId&) { return false; },
                          .journal = Journal}),

@@ -78,6 +78,7 @@ void AskedProbes::OnScheduled(const probes::ProbeNews& news) {
     seen.over = true;
     seen.outcome = news.end->outcome;
     seen.rtt = news.end->rtt;
+    seen.responder = news.end->responder;
     seen.status = news.end->status;
   }
   for (const auto& [id, watcher] : watchers_) {
@@ -128,6 +129,7 @@ void AskedProbes::AfterProbe(std::uint64_t id, const probes::AskedProbe& asked) 
       .outcome = asked.outcome,
       .status = asked.status,
       .rtt = asked.rtt,
+      .responder = asked.responder,
       .sport = asked.sport,
       .note = asked.note});
   if (series.request.count != 0 && series.sent >= series.request.count) {

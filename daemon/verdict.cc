@@ -82,6 +82,7 @@ void Verdict::OnProbe(const probes::ProbeNews& news, TimePoint now) {
   } else {
     result.status = std::string(probes::StatusName(news.end->status.code));
   }
+  if (news.end->responder) result.responder_us = Seconds(*news.end->responder) * 1e6;
   Tell(result);
 }
 

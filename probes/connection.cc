@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "probes/op_support.h"
 #include "probes/path.h"
 
 namespace rdmapulse::probes {

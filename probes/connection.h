@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "daemon/base/time.h"
+#include "probes/op_support.h"
 #include "probes/path_env.h"
 #include "probes/peer_link.h"
 #include "probes/probe.h"
@@ -37,6 +38,8 @@ class Connection {
   std::string Problem() const;
   // Why this op is not sent over the connection; empty: it is, or there is none.
   std::string WhyNot(Op op) const;
+  // Echoes that may wait for the peer's daemon on this connection.
+  std::uint32_t UnansweredEchoesMax() const { return probes::UnansweredEchoesMax(here_, there_); }
   std::uint64_t rebuilds() const { return rebuilds_; }
   std::uint16_t sport() const;
   Protocol protocol() const { return local_ ? local_->protocol : Protocol::kUnknown; }

@@ -37,6 +37,7 @@ bool RetransmitHistory::CoversAfter(TimePoint time) const {
 Outcome DecideLate(const LateProbe& probe, std::optional<bool> rose) {
   const Duration rtt = probe.completed - probe.posted;
   if (rtt - probe.self_late <= probe.deadline) return Outcome::kLateSelf;
+  if (probe.held_by_peer) return Outcome::kLateBlocked;
   const bool unknown = !rose || (!*rose && probe.answer_uncounted);
   if (unknown) rose = rtt >= probe.ack_timeout;
   return *rose ? Outcome::kLateRetx : Outcome::kLateBlocked;

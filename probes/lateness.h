@@ -40,6 +40,8 @@ struct LateProbe {
   Duration self_late{};    // how late our loop was when it handled the completion
   // iWARP: the peer's TCP sends the answer again by itself, which our counter does not tell.
   bool answer_uncounted = false;
+  // An echo that would have been in time but for the peer's daemon: nothing was lost.
+  bool held_by_peer = false;
 };
 
 // `rose`: as RetransmitHistory says; without it the time decides: past one ACK timeout an RC

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "probes/echo_message.h"
+
 namespace rdmapulse::probes {
 namespace {
 
@@ -21,12 +23,17 @@ std::uint32_t PathMtuBytes(const QpEndpoint& here, const QpEndpoint& there) {
   return std::min(here.mtu_bytes, there.mtu_bytes);
 }
 
+std::uint32_t UnansweredEchoesMax(const QpEndpoint& here, const QpEndpoint& there) {
+  return std::min(here.echo_receives, there.echo_receives) / 3;
+}
+
 std::uint32_t PayloadBytes(Op op, const QpEndpoint& here, const QpEndpoint& there) {
   switch (op) {
     case Op::kWrite0: return 0;
     case Op::kWrite: return 64;
     case Op::kWriteMtu: return PathMtuBytes(here, there);
     case Op::kRead: return 8;
+    case Op::kEcho: return kEchoBytes;
     case Op::kAtomic: return kAtomicBytes;
   }
   return 0;
@@ -36,6 +43,10 @@ std::string WhyNot(Op op, const QpEndpoint& here, const QpEndpoint& there) {
   if (std::string why = WhyNot(op, here.protocol); !why.empty()) return why;
   if (op == Op::kAtomic) {
     if (const std::string why = WhyNoAtomic(here, there); !why.empty()) return "atomic: " + why;
+  }
+  if (op == Op::kEcho) {
+    if (UnansweredEchoesMax(here, there) > 0) return {};
+    return "echo: " + there.port.Text() + " at the peer answers none: update rdmapulse there";
   }
   const std::uint32_t bytes = PayloadBytes(op, here, there);
   if (bytes <= there.buffer_bytes) return {};

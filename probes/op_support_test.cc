@@ -13,6 +13,7 @@ QpEndpoint End(std::uint32_t mtu_bytes, std::uint32_t buffer_bytes) {
   end.buffer_address = 0x1000;
   end.buffer_bytes = buffer_bytes;
   end.atomics = true;
+  end.echo_receives = kEchoReceives;
   return end;
 }
 
@@ -23,7 +24,7 @@ TEST(OpSupportTest, AWriteOfThePathMtuIsAsLargeAsTheSmallerEnds) {
 }
 
 TEST(OpSupportTest, WhatFitsThePeersBufferIsSent) {
-  for (const Op op : {Op::kWrite0, Op::kWrite, Op::kWriteMtu, Op::kRead, Op::kAtomic}) {
+  for (const Op op : {Op::kWrite0, Op::kWrite, Op::kWriteMtu, Op::kRead, Op::kEcho, Op::kAtomic}) {
     EXPECT_EQ(WhyNot(op, End(4096, 4096), End(4096, 4096)), "") << Name(op);
   }
   EXPECT_EQ(WhyNot(Op::kWrite, End(1024, 4096), End(1024, 64)), "");
@@ -59,6 +60,23 @@ TEST(OpSupportTest, AnAtomicNeedsAnAlignedBufferThatHoldsIt) {
   there.buffer_address += 4;
   EXPECT_EQ(WhyNot(Op::kAtomic, End(4096, 4096), there),
             "atomic: the peer's buffer is not aligned to 8 bytes");
+}
+
+TEST(OpSupportTest, AThirdOfTheFewerReceivesMayWait) {
+  QpEndpoint fewer = End(4096, 4096);
+  fewer.echo_receives = 3;
+  EXPECT_EQ(UnansweredEchoesMax(End(4096, 4096), End(4096, 4096)), 2U);
+  EXPECT_EQ(UnansweredEchoesMax(End(4096, 4096), fewer), 1U);
+  EXPECT_EQ(UnansweredEchoesMax(fewer, End(4096, 4096)), 1U);
+}
+
+TEST(OpSupportTest, APeerThatAnswersNoEchoesIsSentNone) {
+  for (const std::uint32_t receives : {0U, 2U}) {
+    QpEndpoint there = End(4096, 4096);
+    there.echo_receives = receives;
+    EXPECT_EQ(WhyNot(Op::kEcho, End(4096, 4096), there),
+              "echo: rxe0/1 at the peer answers none: update rdmapulse there");
+  }
 }
 
 TEST(OpSupportTest, OverIwarpOnlyAReadIsSent) {

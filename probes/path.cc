@@ -81,7 +81,15 @@ std::string Path::Refusal(Op op) const {
     return problem.empty() ? "the QP is being connected" : problem;
   }
   if (std::string why = connection_.WhyNot(op); !why.empty()) return why;
+  if (std::string why = EchoesHeldUp(op); !why.empty()) return why;
   return asked_.size() < kAskedMax ? "" : "too many probes wait on this path";
+}
+
+// Why one more echo must wait for the peer's daemon; empty: it need not.
+std::string Path::EchoesHeldUp(Op op) const {
+  if (op != Op::kEcho || unanswered_.size() < connection_.UnansweredEchoesMax()) return {};
+  return "the peer's daemon has not answered the last " + std::to_string(unanswered_.size()) +
+         " echoes";
 }
 
 bool Path::Idle() const {
@@ -92,10 +100,9 @@ TimePoint Path::NextDue() const {
   TimePoint due = connection_.NextDue();
   if (connection_.state() == Connection::State::kUp) {
     due = std::min(due, schedule_.due());
-    if (outstanding_) {
-      const bool told = outstanding_->told || outstanding_->answer;
-      due = std::min(due,
-                     outstanding_->posted + (told ? settings_.HardDeadline() : settings_.deadline));
+    if (outstanding_) due = std::min(due, DueOf(*outstanding_));
+    for (const Outstanding& echo : unanswered_) {
+      if (!echo.over) due = std::min(due, DueOf(echo));
     }
     if (Idle() && !asked_.empty()) due = TimePoint::min();
   }
@@ -103,18 +110,43 @@ TimePoint Path::NextDue() const {
   return due;
 }
 
+TimePoint Path::DueOf(const Outstanding& probe) const {
+  const bool told = probe.told || probe.answer || probe.over;
+  return probe.posted + (told ? settings_.HardDeadline() : settings_.deadline);
+}
+
+void Path::TellOverdue(Outstanding& probe, TimePoint now) {
+  if (probe.told || probe.over || now < probe.posted + settings_.deadline) return;
+  probe.told = true;
+  Tell(probe, std::nullopt);
+}
+
+// The QP is as good as before: it is the peer's daemon that does not answer.
+void Path::GiveUpEchoes(TimePoint now) {
+  for (std::size_t i = 0; i < unanswered_.size(); ++i) {  // whoever is told may ask for more
+    Outstanding& echo = unanswered_[i];
+    TellOverdue(echo, now);
+    if (echo.over || now < echo.posted + settings_.HardDeadline()) continue;
+    FinishEarly(echo, {.outcome = Outcome::kFailed,
+                       .status = {.code = kStatusNoAnswer},
+                       .rtt = now - echo.posted,
+                       .responder = {}});
+  }
+}
+
 void Path::Tick(TimePoint now) {
   DecideLateOnes(now);
   connection_.Tick(now);
   Settle();
   if (connection_.state() != Connection::State::kUp) return;
-  if (outstanding_ && !outstanding_->told && now >= outstanding_->posted + settings_.deadline) {
-    outstanding_->told = true;
-    Tell(*outstanding_, std::nullopt);
-  }
+  GiveUpEchoes(now);
+  if (outstanding_) TellOverdue(*outstanding_, now);
   if (outstanding_ && now >= outstanding_->posted + settings_.HardDeadline()) {
     Outstanding lost = *std::exchange(outstanding_, std::nullopt);
-    Finish(lost, Outcome::kFailed, {.code = kStatusNoCompletion}, now - lost.posted);
+    Finish(lost, {.outcome = Outcome::kFailed,
+                  .status = {.code = kStatusNoCompletion},
+                  .rtt = now - lost.posted,
+                  .responder = {}});
     connection_.Lose("a completion never came");
     Settle();
     return;
@@ -122,7 +154,11 @@ void Path::Tick(TimePoint now) {
   if (Idle() && !asked_.empty()) {
     Asked asked = std::move(asked_.front());
     asked_.pop_front();
-    Post(asked.op, std::move(asked.answer), now);
+    if (std::string why = EchoesHeldUp(asked.op); !why.empty()) {
+      asked.answer(Refused(asked.op, std::move(why)));
+    } else {
+      Post(asked.op, std::move(asked.answer), now);
+    }
   }
   PostDue(now);
 }
@@ -132,7 +168,7 @@ void Path::PostDue(TimePoint now) {
   const Op op = settings_.ops[schedule_.op()];
   schedule_.Advance(now, env_.Jitter());
   // An op due while another is outstanding is skipped: while blocked we add nothing.
-  if (!Idle() || LeftOut(op)) return;
+  if (!Idle() || LeftOut(op) || !EchoesHeldUp(op).empty()) return;
   const auto bucket = env_.probes.find(key_.local.device);
   if (bucket != env_.probes.end() && !bucket->second.Take(now)) return;
   Post(op, nullptr, now);
@@ -150,7 +186,13 @@ bool Path::LeftOut(Op op) {
 void Path::Post(Op op, Answer answer, TimePoint now) {
   const std::uint64_t probe = (id_ << kProbeBits) | ++probes_;
   // T1 is read as late as possible: what happened before the doorbell is not the network's time.
-  outstanding_ = Outstanding{probe, connection_.qp(), op, now, std::move(answer), false};
+  outstanding_ = Outstanding{.probe = probe,
+                             .qp = connection_.qp(),
+                             .op = op,
+                             .posted = now,
+                             .answer = std::move(answer),
+                             .told = false,
+                             .over = false};
   outstanding_->posted = env_.now();
   const Result<void> posted = env_.transport.Post(connection_.qp(), op, probe);
   if (posted) return;
@@ -162,40 +204,78 @@ void Path::Post(Op op, Answer answer, TimePoint now) {
 
 void Path::OnCompletion(const Completion& completion) {
   if (!outstanding_ || outstanding_->probe != completion.probe) return;
-  const Outstanding probe = *std::exchange(outstanding_, std::nullopt);
+  Outstanding probe = *std::exchange(outstanding_, std::nullopt);
   const Status status = completion.status;
   const Duration rtt = completion.handled - probe.posted;
   if (status.Success()) {
     connection_.Proven();
-    Finish(probe, SuccessOutcome(probe, status, completion.handled), status, rtt);
+    if (probe.op != Op::kEcho) {
+      const Outcome outcome = SuccessOutcome(probe, completion.handled, Duration::zero());
+      Finish(probe, {.outcome = outcome, .status = status, .rtt = rtt, .responder = {}});
+    } else if (!probe.over) {
+      unanswered_.push_back(std::move(probe));
+    }
     // Somebody waits for it; the schedule's own ops have their slots.
     if (!asked_.empty()) Tick(completion.handled);
     return;
   }
   const bool ours = status.code == kStatusFlushed || status.code == kStatusLocalQpOperation;
-  Finish(probe, ours ? Outcome::kAborted : Outcome::kFailed, status, rtt);
+  Finish(probe, {.outcome = ours ? Outcome::kAborted : Outcome::kFailed,
+                 .status = status,
+                 .rtt = rtt,
+                 .responder = {}});
   connection_.Lose(std::string(Name(probe.op)) +
                    " failed: " + std::string(StatusName(status.code)));
   Settle();
 }
 
+void Path::OnEcho(const EchoReply& reply) {
+  const auto is_it = [&reply](const Outstanding& echo) { return echo.probe == reply.probe; };
+  const bool before_completion = outstanding_ && is_it(*outstanding_);
+  const auto found = std::find_if(unanswered_.begin(), unanswered_.end(), is_it);
+  if (!before_completion && found == unanswered_.end()) return;
+  Outstanding& echo = before_completion ? *outstanding_ : *found;
+  const Duration rtt = reply.handled - echo.posted;
+  // No daemon can have taken longer than the whole.
+  const bool plausible = reply.responder <= rtt;
+  const Duration responder = plausible ? reply.responder : Duration::zero();
+  if (!echo.over) {
+    const Outcome outcome = SuccessOutcome(echo, reply.handled, responder);
+    FinishEarly(echo, {.outcome = outcome,
+                       .status = {},
+                       .rtt = rtt,
+                       .responder = plausible ? std::optional(responder) : std::nullopt});
+  }
+  if (!before_completion) std::erase_if(unanswered_, is_it);
+}
+
+void Path::FinishEarly(Outstanding& echo, const End& end) {
+  const Outstanding finished = echo;
+  echo.over = true;
+  echo.answer = nullptr;  // it is called once
+  Finish(finished, end);
+}
+
 // kLateBlocked here may be provisional: see Undecided.
-Outcome Path::SuccessOutcome(const Outstanding& probe, Status status, TimePoint handled) {
+Outcome Path::SuccessOutcome(const Outstanding& probe, TimePoint handled, Duration responder) {
   if (handled - probe.posted <= settings_.deadline) return Outcome::kOk;
   const LateProbe late = {.posted = probe.posted,
                           .completed = handled,
                           .deadline = settings_.deadline,
                           .ack_timeout = settings_.AckTimeout(),
                           .self_late = env_.loop_late(handled),
-                          .answer_uncounted = connection_.protocol() == Protocol::kIwarp};
+                          .answer_uncounted = connection_.protocol() == Protocol::kIwarp,
+                          .held_by_peer = handled - probe.posted - responder <= settings_.deadline};
   const Outcome outcome = DecideLate(late, std::nullopt);
   if (outcome != Outcome::kLateSelf && !probe.answer) {
-    undecided_.push_back({probe.op, status, late});
+    undecided_.push_back({probe.op, Status{}, late});
   }
   return outcome;
 }
 
-void Path::Finish(const Outstanding& probe, Outcome outcome, Status status, Duration rtt) {
+void Path::Finish(const Outstanding& probe, const End& end) {
+  if (probe.over) return;
+  const auto& [outcome, status, rtt, responder] = end;
   const bool came = status.Success();
   if (probe.answer) {
     AskedProbe asked;
@@ -204,15 +284,18 @@ void Path::Finish(const Outstanding& probe, Outcome outcome, Status status, Dura
     asked.status = status;
     asked.posted = probe.posted;
     if (came) asked.rtt = rtt;
+    asked.responder = responder;
     asked.sport = connection_.sport();
     probe.answer(asked);
     return;
   }
   if (came && outcome != Outcome::kLateSelf) stats_.AddRtt(probe.op, rtt);
+  if (responder) stats_.AddResponder(probe.op, *responder);
   const bool undecided = outcome == Outcome::kLateBlocked || outcome == Outcome::kLateRetx;
   if (!undecided) stats_.Decided(probe.op, outcome, status);
   Tell(probe, ProbeEnd{.outcome = undecided ? std::nullopt : std::optional(outcome),
                        .rtt = came ? std::optional(rtt) : std::nullopt,
+                       .responder = responder,
                        .status = status});
 }
 
@@ -240,13 +323,20 @@ void Path::DecideLateOnes(TimePoint now) {
 }
 
 void Path::AbortOutstanding() {
-  if (!outstanding_) return;
-  const Outstanding probe = *std::exchange(outstanding_, std::nullopt);
-  Finish(probe, Outcome::kAborted, {.code = kStatusFlushed}, Duration::zero());
+  std::deque<Outstanding> aborted = std::exchange(unanswered_, {});
+  if (outstanding_) aborted.push_back(*std::exchange(outstanding_, std::nullopt));
+  for (const Outstanding& probe : aborted) {
+    Finish(probe, {.outcome = Outcome::kAborted,
+                   .status = {.code = kStatusFlushed},
+                   .rtt = Duration::zero(),
+                   .responder = {}});
+  }
 }
 
 void Path::Settle() {
-  if (outstanding_ && outstanding_->qp != connection_.qp()) AbortOutstanding();
+  const bool stale = (outstanding_ && outstanding_->qp != connection_.qp()) ||
+                     (!unanswered_.empty() && unanswered_.front().qp != connection_.qp());
+  if (stale) AbortOutstanding();
   if (connection_.state() == Connection::State::kUp) return;
   for (const Asked& asked : std::exchange(asked_, {})) {
     asked.answer(Refused(asked.op, connection_.Problem()));
@@ -276,13 +366,17 @@ PathSnapshot Path::Snapshot(TimePoint now) const {
   snapshot.sport = connection_.sport();
   snapshot.rebuilds = connection_.rebuilds();
   snapshot.series = stats_.series();
-  if (outstanding_ && !outstanding_->answer) {
+  const auto show = [this, now, &snapshot](const Outstanding& probe) {
+    if (probe.answer) return;
     for (ProbeSeries& series : snapshot.series) {
-      if (series.op != outstanding_->op) continue;
-      series.oldest_outstanding = now - outstanding_->posted;
+      if (series.op != probe.op) continue;
+      const Duration age = now - probe.posted;
+      series.oldest_outstanding = std::max(age, series.oldest_outstanding.value_or(age));
       series.overdue = *series.oldest_outstanding > settings_.deadline;
     }
-  }
+  };
+  if (outstanding_ && !outstanding_->over) show(*outstanding_);
+  for (const Outstanding& echo : unanswered_) show(echo);
   return snapshot;
 }
 

@@ -24,6 +24,7 @@ struct AskedProbe {
   Status status;
   std::optional<TimePoint> posted;  // nullopt: nothing was sent, see `note`
   std::optional<Duration> rtt;
+  std::optional<Duration> responder;  // of an echo: what the peer's daemon took of that
   std::uint16_t sport = 0;
   std::string note;
 };
@@ -50,6 +51,7 @@ class Path {
   void Ask(std::optional<Op> wanted, Answer answer);
 
   void OnCompletion(const Completion& completion);
+  void OnEcho(const EchoReply& reply);
   // The QP of the connection is gone: what was out has no meaning for the network any more.
   void AbortOutstanding();
   // After anything was done to the connection from outside: what was out on a QP that went ends.
@@ -74,6 +76,14 @@ class Path {
     TimePoint posted;
     Answer answer;      // set: asked for, not counted
     bool told = false;  // that it is out: said once it is overdue
+    bool over = false;  // an echo whose outcome is known already
+  };
+  // What came of a probe that is over.
+  struct End {
+    Outcome outcome = Outcome::kAborted;
+    Status status;
+    Duration rtt{};
+    std::optional<Duration> responder{};
   };
   struct Asked {
     Op op = Op::kWrite0;
@@ -92,9 +102,15 @@ class Path {
   void PostDue(TimePoint now);
   bool LeftOut(Op op);
   void Post(Op op, Answer answer, TimePoint now);
-  void Finish(const Outstanding& probe, Outcome outcome, Status status, Duration rtt);
+  void Finish(const Outstanding& probe, const End& end);
+  // An echo's outcome while its work or its answer is still awaited.
+  void FinishEarly(Outstanding& echo, const End& end);
+  std::string EchoesHeldUp(Op op) const;
+  TimePoint DueOf(const Outstanding& probe) const;
+  void TellOverdue(Outstanding& probe, TimePoint now);
+  void GiveUpEchoes(TimePoint now);
   void Tell(const Outstanding& probe, const std::optional<ProbeEnd>& end);
-  Outcome SuccessOutcome(const Outstanding& probe, Status status, TimePoint handled);
+  Outcome SuccessOutcome(const Outstanding& probe, TimePoint handled, Duration responder);
   void DecideLateOnes(TimePoint now);
 
   PathEnv& env_;
@@ -106,6 +122,9 @@ class Path {
   PathSchedule schedule_;
   std::uint32_t probes_ = 0;
   std::optional<Outstanding> outstanding_;
+  // Echoes that the peer's NIC has and its daemon has not answered, oldest first: the QP is free
+  // for other probes meanwhile. Those that were given up keep a receive of the peer's and so stay.
+  std::deque<Outstanding> unanswered_;
   std::deque<Asked> asked_;
   std::deque<Undecided> undecided_;
 };

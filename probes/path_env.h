@@ -24,6 +24,8 @@ using PathId = std::uint64_t;  // never reused: a handler that comes late finds 
 struct ProbeEnd {
   std::optional<Outcome> outcome{};  // none: it completed late, and why is not known yet
   std::optional<Duration> rtt{};     // none: it did not come back
+  // Of an echo that came back: what the peer's daemon took of that.
+  std::optional<Duration> responder{};
   Status status{};
 };
 

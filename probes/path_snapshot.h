@@ -19,6 +19,7 @@ struct ProbeSeries {
   Op op = Op::kWrite0;
   std::string not_sent;  // why the two ends cannot exchange this op, in words; empty: they can
   RttHistogram rtt;
+  RttHistogram responder;  // of echoes: what the peer's daemon took of each round trip
   std::array<std::uint64_t, kOutcomeCount> outcomes{};  // by Outcome
   std::map<int, std::uint64_t> failures;                // work-completion status → count
   std::optional<Outcome> last_outcome;

@@ -20,6 +20,10 @@ void PathStats::AddRtt(Op op, Duration rtt) {
   if (ProbeSeries* const series = Find(op)) series->rtt.Add(rtt);
 }
 
+void PathStats::AddResponder(Op op, Duration responder) {
+  if (ProbeSeries* const series = Find(op)) series->responder.Add(responder);
+}
+
 void PathStats::Decided(Op op, Outcome outcome, Status status) {
   ProbeSeries* const series = Find(op);
   if (series == nullptr) return;

@@ -19,6 +19,8 @@ class PathStats {
 
   // A completion that came, in time or late. `late_self` ones stay out (see Decided).
   void AddRtt(Op op, Duration rtt);
+  // Of an echo: what the peer's daemon took.
+  void AddResponder(Op op, Duration responder);
   // The outcome may come later than the completion: a late one waits for a counter reading.
   void Decided(Op op, Outcome outcome, Status status);
 

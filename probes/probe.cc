@@ -5,8 +5,8 @@
 namespace rdmapulse::probes {
 namespace {
 
-constexpr std::array<std::string_view, kOpCount> kOpNames = {"write0", "write", "write_mtu", "read",
-                                                             "atomic"};
+constexpr std::array<std::string_view, kOpCount> kOpNames = {"write0", "write", "write_mtu",
+                                                             "read",   "echo",  "atomic"};
 constexpr std::array<std::string_view, kClassCount> kClassNames = {"lossless", "control"};
 constexpr std::array<std::string_view, kOutcomeCount> kOutcomeNames = {
     "ok", "late_blocked", "late_retx", "late_self", "failed", "aborted"};
@@ -50,7 +50,9 @@ std::optional<Enum> Find(const std::array<std::string_view, kCount>& names, std:
 }  // namespace
 
 std::string_view Name(Op op) { return kOpNames[static_cast<std::size_t>(op)]; }
-std::optional<Op> ParseOp(std::string_view name) { return Find<Op>(kOpNames, name); }
+std::optional<Op> ParseOp(std::string_view name) {
+  return name == "send" ? Op::kEcho : Find<Op>(kOpNames, name);
+}
 
 std::string OpNames() {
   std::string names;
@@ -75,6 +77,7 @@ std::string_view Name(Outcome outcome) { return kOutcomeNames[static_cast<std::s
 
 std::string_view StatusName(int code) {
   if (code == kStatusNoCompletion) return "no completion";
+  if (code == kStatusNoAnswer) return "no answer";
   const auto index = static_cast<std::size_t>(code);
   return index < kStatusNames.size() ? kStatusNames[index] : "unknown status";
 }

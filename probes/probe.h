@@ -6,6 +6,9 @@
 //   post T1 ──► local NIC ══► fabric ══► peer NIC (its CPU is not asked)
 //   handled T6 ◄── completion ◄══ ACK or READ response ◄══┘
 //
+// An echo is a SEND that the peer's daemon answers by a SEND; its T6 is when the answer is handled,
+// and the daemon says how long it took of that.
+//
 //   rtt = T6 − T1: NIC, fabric and back, any local egress pause, our own wake-up (see `late_self`).
 #pragma once
 
@@ -20,10 +23,10 @@
 
 namespace rdmapulse::probes {
 
-enum class Op : std::uint8_t { kWrite0, kWrite, kWriteMtu, kRead, kAtomic };
-inline constexpr std::size_t kOpCount = 5;
-std::string_view Name(Op op);  // "write0", "write", "write_mtu", …
-std::optional<Op> ParseOp(std::string_view name);
+enum class Op : std::uint8_t { kWrite0, kWrite, kWriteMtu, kRead, kEcho, kAtomic };
+inline constexpr std::size_t kOpCount = 6;
+std::string_view Name(Op op);                      // "write0", "write", "write_mtu", …
+std::optional<Op> ParseOp(std::string_view name);  // also "send", which is an echo
 std::string OpNames();  // "write0, write, write_mtu, …": for people who mistyped one
 
 // On iWARP a WRITE completes as soon as TCP has taken it: only a READ is a round trip.
@@ -71,6 +74,8 @@ std::string_view StatusName(int code);  // words for the label `status`
 inline constexpr int kStatusFlushed = 5;
 // The local address or link went away under the QP (IBV_WC_LOC_QP_OP_ERR): not the network's doing.
 inline constexpr int kStatusLocalQpOperation = 2;
+// Ours: the peer's NIC has the echo, but no answer of its daemon came ("no answer").
+inline constexpr int kStatusNoAnswer = -2;
 // Ours: no completion came within all that retries could take ("no completion").
 inline constexpr int kStatusNoCompletion = -1;
 

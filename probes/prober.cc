@@ -31,7 +31,8 @@ Prober::Prober(Seams seams, std::uint64_t seed)
   seams_.transport.SetHandlers(
       {.completed = [this](const Completion& completion) { OnCompletion(completion); },
        .port_changed = [this](const PortId& port,
-                              const std::string& why) { OnPortChanged(port, why); }});
+                              const std::string& why) { OnPortChanged(port, why); },
+       .echoed = [this](const EchoReply& reply) { OnEcho(reply); }});
 }
 
 Prober::~Prober() { seams_.transport.SetHandlers({}); }
@@ -174,6 +175,14 @@ void Prober::OnCompletion(const Completion& completion) {
   if (found == env_.paths.end()) return;
   Path& path = *found->second;
   path.OnCompletion(completion);
+  if (Entry* const entry = Find(path.key())) Touched(*entry);
+}
+
+void Prober::OnEcho(const EchoReply& reply) {
+  const auto found = env_.paths.find(Path::IdOf(reply.probe));
+  if (found == env_.paths.end()) return;
+  Path& path = *found->second;
+  path.OnEcho(reply);
   if (Entry* const entry = Find(path.key())) Touched(*entry);
 }
 

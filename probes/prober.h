@@ -79,6 +79,7 @@ class Prober : public PeerEvents {
   };
 
   void OnCompletion(const Completion& completion);
+  void OnEcho(const EchoReply& reply);
   void OnPortChanged(const PortId& port, const std::string& why);
   void Reconcile();
   std::set<PathKey> Wanted(const std::vector<PeerPort>& local) const;

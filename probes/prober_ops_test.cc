@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -49,11 +50,11 @@ class ProberOpsTest : public ::testing::Test {
     return {};
   }
   AskedProbe Ask(Op op) {
-    AskedProbe answer;
+    const auto answer = std::make_shared<AskedProbe>();  // it may come later, or not at all
     h1().prober().Ask("h2", op, Class::kControl,
-                      [&answer](const AskedProbe& asked) { answer = asked; });
+                      [answer](const AskedProbe& asked) { *answer = asked; });
     fabric_.Advance(10ms);
-    return answer;
+    return *answer;
   }
 
   Fabric fabric_;
@@ -111,6 +112,84 @@ TEST_F(ProberOpsTest, AtomicsAreProbedWhereBothHaveThem) {
   fabric_.Advance(5s);
   EXPECT_GE(Count(Series(h1(), Op::kAtomic), Outcome::kOk), 4U);
   EXPECT_EQ(Ask(Op::kAtomic).outcome, Outcome::kOk);
+}
+
+TEST_F(ProberOpsTest, AnEchoAddsThePeersDaemonAndSaysWhatItTook) {
+  h2().responder = 30us;
+  Probe({Op::kEcho});
+  fabric_.Advance(5s);
+  const ProbeSeries echo = Series(h1(), Op::kEcho);
+  EXPECT_GE(Count(echo, Outcome::kOk), 4U);
+  EXPECT_NEAR(echo.rtt.sum_seconds() / static_cast<double>(echo.rtt.count()), 40e-6, 1e-9);
+  EXPECT_NEAR(echo.responder.sum_seconds() / static_cast<double>(echo.responder.count()), 30e-6,
+              1e-9);
+  const AskedProbe asked = Ask(Op::kEcho);
+  EXPECT_EQ(asked.rtt, 40us);
+  EXPECT_EQ(asked.responder, 30us);
+}
+
+TEST_F(ProberOpsTest, AStoppedDaemonLeavesTheOneSidedProbesAlone) {
+  Probe({Op::kWrite0, Op::kEcho});
+  fabric_.Advance(2s);
+  h2().responder = std::nullopt;
+  const std::uint64_t before = Count(Series(h1(), Op::kWrite0), Outcome::kOk);
+  fabric_.Advance(60s);
+  const ProbeSeries echo = Series(h1(), Op::kEcho);
+  EXPECT_TRUE(echo.overdue);
+  EXPECT_EQ(Count(echo, Outcome::kFailed), 2U) << "no more than there are receives for";
+  EXPECT_EQ(echo.failures.at(kStatusNoAnswer), 2U);
+  EXPECT_GE(Count(Series(h1(), Op::kWrite0), Outcome::kOk), before + 55);
+  EXPECT_EQ(Count(Series(h1(), Op::kWrite0), Outcome::kFailed), 0U);
+  EXPECT_EQ(Ask(Op::kEcho).note, "the peer's daemon has not answered the last 2 echoes");
+  h2().responder = 5us;
+  fabric_.Advance(5s);
+  const ProbeSeries again = Series(h1(), Op::kEcho);
+  EXPECT_FALSE(again.overdue);
+  EXPECT_EQ(Count(again, Outcome::kFailed), 2U) << "their answers, when they come, change nothing";
+  EXPECT_GE(Count(again, Outcome::kOk), Count(echo, Outcome::kOk) + 3);
+  EXPECT_EQ(h1().prober().Paths(fabric_.now())[0].rebuilds, 0U);
+}
+
+TEST_F(ProberOpsTest, AnEchoThatThePeersDaemonHeldUpLostNothing) {
+  h2().responder = 300ms;
+  Probe({Op::kEcho});
+  for (int i = 0; i < 10; ++i) {
+    fabric_.Advance(500ms);
+    // The port retransmits for others all the time.
+    h1().prober().OnRetransmits({"mlx5_0", 1}, fabric_.now(), fabric_.now(),
+                                static_cast<std::uint64_t>(i));
+  }
+  const ProbeSeries echo = Series(h1(), Op::kEcho);
+  EXPECT_GE(Count(echo, Outcome::kLateBlocked), 3U);
+  EXPECT_EQ(Count(echo, Outcome::kLateRetx), 0U);
+  EXPECT_GE(echo.responder.count(), 3U);
+}
+
+TEST_F(ProberOpsTest, EchoesThatWaitEndWithTheirQp) {
+  h2().responder = std::nullopt;
+  Probe({Op::kEcho});
+  fabric_.Advance(1500ms);
+  EXPECT_TRUE(Series(h1(), Op::kEcho).overdue);
+  h1().SetPort(fakes::RocePort("10.0.0.3"));
+  EXPECT_FALSE(Series(h1(), Op::kEcho).overdue);
+  EXPECT_GE(Count(Series(h1(), Op::kEcho), Outcome::kAborted), 1U);
+  h2().responder = 5us;
+  fabric_.Advance(5s);
+  EXPECT_GE(Count(Series(h1(), Op::kEcho), Outcome::kOk), 2U);
+}
+
+TEST_F(ProberOpsTest, AnAskedEchoIsAnsweredWhenThePeersDaemonIs) {
+  Probe({Op::kWrite0});
+  h2().responder = std::nullopt;
+  EXPECT_EQ(Ask(Op::kEcho).posted, std::nullopt) << "not yet";
+  std::vector<AskedProbe> answers;
+  h1().prober().Ask("h2", Op::kEcho, Class::kControl,
+                    [&answers](const AskedProbe& asked) { answers.push_back(asked); });
+  fabric_.Advance(10s);
+  ASSERT_EQ(answers.size(), 1U);
+  EXPECT_EQ(answers[0].outcome, Outcome::kFailed);
+  EXPECT_EQ(StatusName(answers[0].status.code), "no answer");
+  EXPECT_EQ(answers[0].rtt, std::nullopt);
 }
 
 TEST_F(ProberOpsTest, APeerThatWasUpdatedIsProbedByAllOps) {

@@ -33,6 +33,7 @@ struct QpEndpoint {
   std::uint32_t buffer_rkey = 0;
   std::uint32_t buffer_bytes = 0;
   bool atomics = false;  // the device does atomic operations on 8 aligned bytes of the buffer
+  std::uint32_t echo_receives = 0;  // receives that wait for messages; 0: echoes are not answered
   // iWARP: `gid` is the IP address that the port listens on, with this TCP port, and whoever
   // connects must name this QP by its token, which is random.
   std::uint16_t tcp_port = 0;
@@ -77,12 +78,20 @@ struct Completion {
   TimePoint handled;  // T6: when the wake-up or the look that found it began
 };
 
+// The peer's daemon has answered an echo. It may come before the echo's own completion.
+struct EchoReply {
+  std::uint64_t probe = 0;  // what Post was given
+  Duration responder{};     // what the peer's daemon took, from its completion to its posting
+  TimePoint handled;        // T6
+};
+
 class Transport {
  public:
   // Called by the transport. QPs of a port that changed are dead: the transport has closed them.
   struct Handlers {
     std::function<void(const Completion&)> completed;
     std::function<void(const PortId&, const std::string& why)> port_changed;
+    std::function<void(const EchoReply&)> echoed{};
   };
   using Opened = std::function<void(Result<std::pair<QpId, QpEndpoint>>)>;
   using Connected = std::function<void(Result<void>)>;
@@ -98,8 +107,10 @@ class Transport {
   // INIT → RTR → RTS towards `remote`. On failure the QP is still there: Close it. On iWARP one end
   // dials and the other has succeeded when it is ready to be dialled.
   virtual void Connect(QpId qp, const QpEndpoint& remote, Connected connected) = 0;
-  // One signalled work request. The caller keeps one outstanding on a QP. An op that the two ends
-  // cannot exchange (op_support.h) is an error, and the QP is as before.
+  // One signalled work request. The caller keeps one outstanding on a QP, and no more echoes
+  // without an answer than UnansweredEchoesMax (op_support.h). An echo's completion says that the
+  // peer's NIC has it; `echoed` tells of the answer. An op that the two ends cannot exchange
+  // (op_support.h) is an error, and the QP is as before.
   virtual Result<void> Post(QpId qp, Op op, std::uint64_t probe) = 0;
   // Tells what has completed by now, as it would be told a little later anyway. Between two posts:
   // the round trip of the first must not count the posting of the second.

@@ -49,6 +49,7 @@ std::string LabelOf(const json::object& object, std::string_view name) {
 }
 
 void AddPath(const std::string& peer, const json::object& path, Peers& peers) {
+  if (TextField(path, "op") == "echo") return;  // waits for the peer's CPU, not for the network
   const PathKey key{.port = PortName(path, "device", "port"),
                     .peer = peer,
                     .peer_port = PortName(path, "peer_device", "peer_port"),

@@ -67,6 +67,9 @@ std::string ReplyText(const json::object& reply, std::string_view outcome) {
   if (const auto note = TextField(reply, "note")) return text + " not sent: " + *note + "\n";
   const std::optional<double> rtt = NumberField(reply, "rtt_seconds");
   if (rtt) text += " rtt=" + HumanSeconds(rtt);
+  if (const std::optional<double> responder = NumberField(reply, "responder_seconds")) {
+    text += " responder=" + HumanSeconds(responder);
+  }
   if (outcome != probes::Name(probes::Outcome::kOk)) text += fmt::format(" {}", outcome);
   if (!rtt) text += ": " + TextOrDash(reply, "status");
   // 0 and null alike are "unknown".

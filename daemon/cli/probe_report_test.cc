@@ -39,6 +39,15 @@ TEST(ProbeReportTest, WhatTheDaemonChoseIsNamed) {
             "read to h2 lossless: seq=1 rtt=1.00 ms sport=49153\n");
 }
 
+TEST(ProbeReportTest, AnEchoSaysWhatThePeersDaemonTook) {
+  ProbeReport report({"h2", probes::Op::kEcho, probes::Class::kLossless}, false);
+  EXPECT_EQ(report
+                .AddLine(R"({"seq":1,"time_us":1,"op":"echo","outcome":"ok","status":"success",)"
+                         R"("rtt_seconds":0.001,"responder_seconds":0.00002,"sport":49153})")
+                .value(),
+            "echo to h2 lossless: seq=1 rtt=1.00 ms responder=20.0 µs sport=49153\n");
+}
+
 TEST(ProbeReportTest, SaysWhyNothingWasSent) {
   ProbeReport report(kTarget, false);
   EXPECT_EQ(report

@@ -125,6 +125,8 @@ struct ProbeResult {
   std::optional<double> responder_us{};  // of an echo: how long the peer's CPU took
   std::string status{};                  // of a failed one, in words
 };
+// The status of an echo which reached the peer's NIC and was not answered by its daemon.
+inline constexpr std::string_view kNoAnswer = "no answer";
 
 // Of one peer: what is set differently at its end, each in words that begin with an audit check's
 // name. Said when it changes.

@@ -350,6 +350,23 @@ TEST_F(PeerTest, ARareProbeThatIsNotDueYetIsNoneThatWasNotPosted) {
   EXPECT_EQ(host_.ActiveAt(Condition::kPeerDown), Time::max());
 }
 
+TEST_F(PeerTest, EchoesThatGoUnansweredAreThePeersCpuAndNoLoss) {
+  Session(true);
+  Seconds(20);
+  for (int i = 0; i < 40; ++i) {
+    ProbeResult result{.time = host_.now, .posted = host_.now};
+    result.path = {"h2", ProbeClass::kLossless, "echo", 50'000, {}};
+    result.outcome = ProbeOutcome::kFailed;
+    result.status = std::string(kNoAnswer);
+    host_.engine.Add(ProbePosted{host_.now, result.path});
+    host_.engine.Add(result);
+    Probe("h2", "write0", ProbeClass::kLossless, 10us, false, 50'000);
+    Probe("h2", "write0", ProbeClass::kControl, 10us, false, 50'000);
+    host_.Run(1s, {});
+  }
+  EXPECT_EQ(host_.Loud(Severity::kInfo), "peer_overloaded");
+}
+
 TEST_F(PeerTest, AbortedProbesMeanNothing) {
   Session(true);
   Seconds(20);

@@ -152,7 +152,10 @@ void ProbeBook::Add(const ProbeResult& result, std::optional<bool> retransmits_g
       case ProbeOutcome::kOk: break;
       case ProbeOutcome::kLateBlocked: quality = Quality::kLateBlocked; break;
       case ProbeOutcome::kLateRetx: quality = Quality::kLateRetx; break;
-      case ProbeOutcome::kFailed: quality = Quality::kFailed; break;
+      // The peer's NIC had the echo: its daemon holds it up, and nothing was lost.
+      case ProbeOutcome::kFailed:
+        quality = result.status == kNoAnswer ? Quality::kLateBlocked : Quality::kFailed;
+        break;
       case ProbeOutcome::kLateSelf:
       case ProbeOutcome::kAborted: return;
     }

@@ -180,6 +180,10 @@ void AddSeries(json::object& object, const ProbeSeries& series) {
       series.last_status ? Text(probes::StatusName(series.last_status->code)) : nullptr;
   object["p50_seconds"] = SecondsOf(series.rtt.Quantile(0.5));
   object["p99_seconds"] = SecondsOf(series.rtt.Quantile(0.99));
+  if (series.op == probes::Op::kEcho) {
+    object["responder_p50_seconds"] = SecondsOf(series.responder.Quantile(0.5));
+    object["responder_p99_seconds"] = SecondsOf(series.responder.Quantile(0.99));
+  }
   object["outcomes"] = Outcomes(series);
   object["overdue"] = series.overdue;
   object["oldest_outstanding_seconds"] = SecondsOf(series.oldest_outstanding);

@@ -131,6 +131,19 @@ TEST(ApiJsonTest, PeersOfTheExampleHostWithAnEntryForEachPathAndOp) {
      "tcp_rtt_seconds": null, "paths": []}]})");
 }
 
+TEST(ApiJsonTest, AnEchosSeriesSaysWhatThePeersDaemonTook) {
+  Snapshot snapshot;
+  snapshot.peers.resize(1);
+  PathSnapshot path;
+  path.series.resize(2);
+  path.series[1].op = probes::Op::kEcho;
+  path.series[1].responder.Add(std::chrono::microseconds(20));
+  snapshot.peers[0].paths = {path};
+  const auto paths = boost::json::parse(PeersJson(snapshot)).at("peers").at(0).at("paths");
+  EXPECT_FALSE(paths.at(0).as_object().contains("responder_p50_seconds"));
+  EXPECT_NEAR(paths.at(1).at("responder_p50_seconds").as_double(), 20e-6, 4e-7);
+}
+
 TEST(ApiJsonTest, AnOpThatIsLeftOutSaysWhyWhereThePathHasNoProblem) {
   Snapshot snapshot;
   snapshot.peers.resize(1);

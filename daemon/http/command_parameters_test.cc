@@ -68,7 +68,7 @@ TEST(CommandParametersTest, NumbersAreTakenUpToTheirLimitsAndNotBeyond) {
 
 TEST(CommandParametersTest, WordsOutsideTheVocabularyAreRefused) {
   EXPECT_EQ(FromQuery("peer=h&op=ping"),
-            "refused: reading op: 'ping' is none of write0, write, write_mtu, read, atomic");
+            "refused: reading op: 'ping' is none of write0, write, write_mtu, read, echo, atomic");
   EXPECT_EQ(FromQuery("peer=h&class=fast"),
             "refused: reading class: 'fast' is neither lossless nor control");
   EXPECT_EQ(FromQuery("peer=h&colour=red"),

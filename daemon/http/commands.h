@@ -30,8 +30,9 @@ struct ProbeReply {
   probes::Outcome outcome = probes::Outcome::kOk;
   probes::Status status;
   std::optional<Duration> rtt;
-  std::uint16_t sport = 0;  // 0: unknown
-  std::string note;         // why nothing was sent: "no QP: …"; empty otherwise
+  std::optional<Duration> responder{};  // of an echo: what the peer's daemon took of that
+  std::uint16_t sport = 0;              // 0: unknown
+  std::string note;                     // why nothing was sent: "no QP: …"; empty otherwise
 };
 
 // A scheduled probe: when it is over, and before that once it is overdue.
@@ -47,6 +48,7 @@ struct ProbeSeen {
   std::uint64_t learned_us = 0;              // Unix time when we knew
   std::optional<probes::Outcome> outcome{};  // none: it came back late, why is not known yet
   std::optional<Duration> rtt{};             // none: it did not come back
+  std::optional<Duration> responder{};       // of an echo that came back
   probes::Status status{};
 };
 

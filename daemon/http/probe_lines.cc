@@ -36,6 +36,7 @@ std::string ProbeLine(const ProbeReply& reply) {
                          ? json::value(std::string(probes::StatusName(reply.status.code)))
                          : json::value(nullptr);
   object["rtt_seconds"] = SecondsOf(reply.rtt);
+  if (reply.responder) object["responder_seconds"] = SecondsOf(reply.responder);
   object["sport"] = reply.sport == 0 ? json::value(nullptr) : json::value(reply.sport);
   if (!reply.note.empty()) object["note"] = CleanUtf8(reply.note);
   return json::serialize(object) + '\n';
@@ -55,6 +56,7 @@ std::string SeenLine(const ProbeSeen& seen) {
         seen.outcome ? json::value(std::string(Name(*seen.outcome))) : json::value(nullptr);
     object["status"] = std::string(probes::StatusName(seen.status.code));
     object["rtt_seconds"] = SecondsOf(seen.rtt);
+    if (seen.responder) object["responder_seconds"] = SecondsOf(seen.responder);
     object["learned_us"] = seen.learned_us;
   }
   return json::serialize(object) + '\n';

@@ -16,7 +16,8 @@ namespace rdmapulse::http {
 std::string ProbeLine(const ProbeReply& reply);
 
 // {"time_us","peer","device","port","op","class","sport"}, and once it is over also
-// {"outcome","status","rtt_seconds","learned_us"}; null: not known.
+// {"outcome","status","rtt_seconds","learned_us"}; null: not known. An echo that was answered has
+// "responder_seconds" too.
 std::string SeenLine(const ProbeSeen& seen);
 
 // {"error": "…"}: the line that ends a series that could not go on.

@@ -27,6 +27,21 @@ TEST(ProbeLinesTest, AReplyIsOneLine) {
             "\"rtt_seconds\":1.25E-5,\"sport\":51234}\n");
 }
 
+TEST(ProbeLinesTest, AnEchoSaysWhatThePeersDaemonTook) {
+  ProbeReply reply = Reply(Outcome::kOk, 12500ns);
+  reply.responder = 2500ns;
+  EXPECT_NE(ProbeLine(reply).find("\"rtt_seconds\":1.25E-5,\"responder_seconds\":2.5E-6,"),
+            std::string::npos)
+      << ProbeLine(reply);
+  ProbeSeen seen;
+  seen.over = true;
+  seen.rtt = 12500ns;
+  seen.responder = 2500ns;
+  EXPECT_NE(SeenLine(seen).find("\"rtt_seconds\":1.25E-5,\"responder_seconds\":2.5E-6,"),
+            std::string::npos)
+      << SeenLine(seen);
+}
+
 TEST(ProbeLinesTest, WhatAReplyDoesNotKnowIsNull) {
   ProbeReply reply = Reply(Outcome::kFailed, std::nullopt);
   reply.status = {12, 0x81};

@@ -188,6 +188,17 @@ TEST(FamiliesTest, EveryOutcomeOfAPathIsThereBeforeItHappens) {
                    labels + R"(,outcome="late_self"} 0)", labels + R"(,outcome="ok"} 0)"}));
 }
 
+TEST(FamiliesTest, OnlyAnEchoHasAResponder) {
+  Snapshot snapshot = ExampleSnapshot();
+  EXPECT_EQ(Samples(RenderText(snapshot), "rdmapulse_probe_responder_seconds_count"), Lines{});
+  auto& series = snapshot.peers[0].paths[0].series[0];
+  series.op = probes::Op::kEcho;
+  series.responder.Add(std::chrono::microseconds(20));
+  EXPECT_EQ(Samples(RenderText(snapshot), "rdmapulse_probe_responder_seconds_count"),
+            Lines{R"({device="rxe0",port="1",peer="h2",peer_device="rxe0",peer_port="1",)"
+                  R"(class="lossless",op="echo"} 1)"});
+}
+
 TEST(FamiliesTest, AnOpThatTheEndsCannotExchangeHasNoSeries) {
   Snapshot snapshot;
   snapshot.peers.resize(1);

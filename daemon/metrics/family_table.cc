@@ -188,6 +188,10 @@ constexpr std::array<Row, kFamilyCount> kRows = {{
      {"rdmapulse_probe_rtt_seconds", kHistogram,
       "Round trips of RDMA probes that completed, late ones included; without those that were late "
       "only because of this host."}},
+    {Family::kProbeResponder,
+     {"rdmapulse_probe_responder_seconds", kHistogram,
+      "What the peer's daemon took of the round trips of echoes: from its completion to its "
+      "posting."}},
     {Family::kProbes,
      {"rdmapulse_probes_total", kCounter, "RDMA probes that came to an end, by outcome."}},
     {Family::kProbeFailures,

@@ -70,6 +70,7 @@ enum class Family : std::uint8_t {
   kKnownPeers,
   kSelectedPeers,
   kProbeRtt,
+  kProbeResponder,
   kProbes,
   kProbeFailures,
   kProbeOverdue,

@@ -42,6 +42,9 @@ bool IsNone(const ProbeSeries& series) {
 void AddSeries(FamilySet& families, const Labels& path, const ProbeSeries& series) {
   const Labels labels = With(path, "op", Name(series.op));
   families.Add(Family::kProbeRtt, labels, series.rtt);
+  if (series.op == probes::Op::kEcho) {
+    families.Add(Family::kProbeResponder, labels, series.responder);
+  }
   // Every outcome from the start: rate() does not see the step from absent to 1.
   for (std::size_t i = 0; i < series.outcomes.size(); ++i) {
     families.Add(Family::kProbes,

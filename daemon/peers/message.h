@@ -98,6 +98,8 @@ inline constexpr std::size_t kPortsMax = 64;
 inline constexpr std::size_t kNameMax = 64;
 // Reasons are for people; what is longer is cut when sent and refused when it comes.
 inline constexpr std::size_t kTextMax = 256;
+// Far more than a daemon posts.
+inline constexpr std::uint32_t kEchoReceivesMax = 256;
 // Far more than the small buffer that a daemon registers.
 inline constexpr std::uint32_t kBufferBytesMax = 1U << 20;
 

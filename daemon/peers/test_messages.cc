@@ -21,6 +21,7 @@ probes::ConnectRequest SomeConnect() {
                             .buffer_rkey = 0xdeadbeef,
                             .buffer_bytes = 4096,
                             .atomics = true,
+                            .echo_receives = 6,
                             .tcp_port = 0,
                             .cm_token = 0};
   return {.path = SomePath(), .leader = leader, .flow_label = 0xabcde};
@@ -32,6 +33,7 @@ static probes::ConnectRequest SomeIwarpConnect() {
   request.leader.protocol = Protocol::kIwarp;
   request.leader.psn = 0;
   request.leader.atomics = false;
+  request.leader.echo_receives = 0;
   request.leader.tcp_port = 40000;
   request.leader.cm_token = 0x0123456789abcdef;
   request.flow_label = 0;
@@ -50,6 +52,7 @@ probes::ConnectReply SomeReply() {
                        .buffer_rkey = 1,
                        .buffer_bytes = 64,
                        .atomics = false,
+                       .echo_receives = 0,
                        .tcp_port = 0,
                        .cm_token = 0}};
 }

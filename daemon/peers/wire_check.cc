@@ -51,6 +51,10 @@ Result<void> Check(const probes::QpEndpoint& endpoint) {
   if (auto checked = Range("buffer length", endpoint.buffer_bytes, 0, kBufferBytesMax); !checked) {
     return checked;
   }
+  if (auto checked = Range("number of receives", endpoint.echo_receives, 0, kEchoReceivesMax);
+      !checked) {
+    return checked;
+  }
   if (IsPathMtu(endpoint.mtu_bytes)) return {};
   return Fail({"MTU ", std::to_string(endpoint.mtu_bytes), " is none of 256 to 4096"});
 }

@@ -71,6 +71,7 @@ Result<probes::QpEndpoint> Read(const pb::Endpoint& endpoint) {
                             .buffer_rkey = endpoint.buffer_rkey(),
                             .buffer_bytes = endpoint.buffer_bytes(),
                             .atomics = endpoint.atomics(),
+                            .echo_receives = endpoint.echo_receives(),
                             .tcp_port = static_cast<std::uint16_t>(endpoint.tcp_port()),
                             .cm_token = endpoint.cm_token()};
 }

@@ -64,6 +64,7 @@ void Write(const probes::QpEndpoint& endpoint, pb::Endpoint* to) {
   to->set_tcp_port(endpoint.tcp_port);
   to->set_cm_token(endpoint.cm_token);
   to->set_atomics(endpoint.atomics);
+  to->set_echo_receives(endpoint.echo_receives);
 }
 
 template <typename Repeated>

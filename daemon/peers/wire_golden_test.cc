@@ -35,6 +35,7 @@ std::string Words(const probes::QpEndpoint& end) {
       end.port.Text(), Name(end.protocol), end.gid.Text(), end.lid, end.qpn, end.psn, end.mtu_bytes,
       end.buffer_address, end.buffer_rkey, end.buffer_bytes);
   if (end.atomics) words += "atomics\n";
+  if (end.echo_receives != 0) words += fmt::format("echo_receives {}\n", end.echo_receives);
   if (end.tcp_port != 0) words += fmt::format("tcp_port {}\n", end.tcp_port);
   if (end.cm_token != 0) words += fmt::format("cm_token {:#x}\n", end.cm_token);
   return words;

@@ -45,7 +45,7 @@ void Device::Open(TimePoint now) {
   state_ = State::kOpening;
   RunJob(
       [info = info_, options = options_] {
-        return OpenForProbing(info, options.dev_root, options.cq_depth, *options.cm_host);
+        return OpenForProbing(info, options.dev_root, options.qps_max, *options.cm_host);
       },
       [this](Result<OpenedDevice> opened) { AfterOpen(std::move(opened)); });
 }
@@ -182,7 +182,7 @@ Result<void> Device::PollCq(ibv_cq& cq, std::vector<ibv_wc>& found) const {
 
 // The queue stays armed: its event comes all the same and finds less.
 void Device::Poll() {
-  if (state_ != State::kOpen || posted_.empty()) return;
+  if (state_ != State::kOpen || (posted_.empty() && unanswered_.empty())) return;
   const TimePoint handled = Clock::now();
   std::vector<ibv_wc> found;
   for (const OpenPort& port : open_->ports) {
@@ -194,8 +194,17 @@ void Device::Poll() {
 
 // The handler may close QPs, of which what was found with this one is then dropped, and the device.
 void Device::Deliver(const ibv_wc& wc, TimePoint handled) {
+  if (const auto received = receives_.extract(wc.wr_id); !received.empty()) {
+    OnReceived(received.mapped(), wc, handled);
+    return;
+  }
+  if (const auto answered = answering_.extract(wc.wr_id); !answered.empty()) {
+    if (wc.status == IBV_WC_SUCCESS) AwaitMessage(answered.mapped());
+    return;
+  }
   const auto posted = posted_.extract(wc.wr_id);
   if (posted.empty()) return;  // its QP was closed
+  if (wc.status != IBV_WC_SUCCESS) unanswered_.erase(wc.wr_id);
   handlers_.completed({.probe = posted.mapped().probe,
                        .status = {.code = wc.status, .vendor_error = wc.vendor_err},
                        .handled = handled});

@@ -6,6 +6,7 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -20,6 +21,7 @@
 #include "daemon/base/blocking_pool.h"
 #include "daemon/base/device_info.h"
 #include "daemon/base/time.h"
+#include "probes/echo_message.h"
 #include "probes/gid_choice.h"
 #include "probes/transport.h"
 #include "probes/verbs/open_device.h"
@@ -28,7 +30,7 @@ namespace rdmapulse::verbs {
 
 struct DeviceOptions {
   std::string dev_root = "/dev/infiniband";
-  int cq_depth = 256;  // the most QPs a port can have: one probe is out on each
+  std::uint32_t qps_max = 256;  // of a port
   probes::GidFamily family = probes::GidFamily::kAny;
   CmHost* cm_host = &KernelCmHost();  // for iWARP ports; outlives the device
   // How long the end that dials waits until its QP is connected, and the other until it is dialled:
@@ -44,6 +46,7 @@ class Device {
     std::function<void(const probes::Completion&)> completed;
     // QPs of the port are gone, or its facts are new.
     std::function<void(const PortId&, const std::string& why)> port_changed;
+    std::function<void(const probes::EchoReply&)> echoed;
     std::function<void(const std::string&)> journal;
   };
 
@@ -77,6 +80,11 @@ class Device {
     probes::QpId qp = 0;
     std::uint64_t probe = 0;
   };
+  // Memory that waits for a message of the peer, or holds the answer to one.
+  struct Receive {
+    probes::QpId qp = 0;
+    std::size_t slot = 0;
+  };
   // How a QP of an iWARP port is connected; see device_iwarp.cc.
   struct IwarpLink {
     // kUp: established, or so far that the driver has told the peer so.
@@ -90,14 +98,16 @@ class Device {
     std::unique_ptr<boost::asio::steady_timer> deadline;
   };
   struct QpEntry {
-    Qp qp;
+    RcQp qp;
     probes::GidEntry gid;
     probes::QpEndpoint here;
     probes::QpEndpoint there;
     probes::QpAttributes attributes;
     IwarpLink link;
-    int jobs = 0;         // in which the pool works on it
-    bool doomed = false;  // to be destroyed when it comes back
+    std::uint64_t first_receive = 0;  // wr_id; see QpPlace
+    bool told_of_garbage = false;     // that the peer sent what is no echo
+    int jobs = 0;                     // in which the pool works on it
+    bool doomed = false;              // to be destroyed when it comes back
   };
   using QpMap = std::map<probes::QpId, QpEntry>;
   struct LinkStep {  // what a job for a link found out
@@ -127,11 +137,19 @@ class Device {
   void MarkDirty(std::uint32_t port, const std::string& why);
   void Refresh();
   void AfterRefresh(std::vector<PortFacts> facts);
-  void AfterCreate(probes::QpId id, const probes::Transport::Opened& opened, Result<Qp> qp);
+  void AfterCreate(probes::QpId id, const probes::Transport::Opened& opened, Result<RcQp> qp);
   void AfterConnect(probes::QpId id, const probes::Transport::Connected& connected,
                     Result<void> moved);
+  void Forget(probes::QpId id);
   void Retire(QpEntry entry);
   void DropQps(std::uint32_t port);
+
+  Result<void> PostEcho(const QpEntry& entry, std::uint64_t wr_id);
+  void OnReceived(const Receive& receive, const ibv_wc& wc, TimePoint handled);
+  void Answer(const Receive& receive, const QpEntry& entry, std::uint64_t number,
+              TimePoint handled);
+  void OnAnswer(probes::QpId id, const probes::EchoMessage& message, TimePoint handled);
+  void AwaitMessage(const Receive& receive);
 
   Cm ConnectionManager() const { return {*options_.cm_host, open_->cm.get()}; }
   void WatchCm();
@@ -173,6 +191,9 @@ class Device {
   // By wr_id. The numbers are ours and never come again: what a closed QP left in the CQ is no
   // probe of the next QP with its number.
   std::map<std::uint64_t, Posted> posted_;
+  std::map<std::uint64_t, Posted> unanswered_;  // echoes, by the number that their answers repeat
+  std::map<std::uint64_t, Receive> receives_;   // posted, by wr_id
+  std::map<std::uint64_t, Receive> answering_;  // whose answers are on their way, by wr_id
   std::uint64_t last_wr_id_ = 0;
   std::map<std::uint32_t, std::string>
       dirty_;  // ports with an event since the last look, and which

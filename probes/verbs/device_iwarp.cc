@@ -180,7 +180,7 @@ void Device::OnDialled(const CmEvent& event) {
   const auto found = std::find_if(qps_.begin(), qps_.end(), [&greeting](const auto& candidate) {
     const QpEntry& entry = candidate.second;
     // A token that nobody was told yet is nobody's to know.
-    return greeting && !entry.doomed && entry.qp != nullptr &&
+    return greeting && !entry.doomed && entry.qp.qp != nullptr &&
            entry.here.cm_token == greeting->to && entry.here.cm_token < greeting->from;
   });
   if (found == qps_.end()) {

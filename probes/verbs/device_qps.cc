@@ -38,7 +38,7 @@ void Device::OpenQp(probes::QpId id, const PortId& port, const Gid& towards,
                  choice.entry ? "its index is over 255, which no QP can name" : choice.reason}));
     return;
   }
-  if (QpsOn(port.port) >= static_cast<std::uint32_t>(options_.cq_depth)) {
+  if (QpsOn(port.port) >= place->qps_max) {
     opened(Fail({"the completion queue of ", port.Text(), " has no room for one more QP"},
                 "restart rdmapulsed after raising budget.qps_per_nic"));
     return;
@@ -60,6 +60,7 @@ void Device::OpenQp(probes::QpId id, const PortId& port, const Gid& towards,
                 .buffer_rkey = place->mr->rkey,
                 .buffer_bytes = kBufferBytes,
                 .atomics = open_->atomics,
+                .echo_receives = 0,
                 .tcp_port = 0,
                 .cm_token = 0};
   for (const IwarpListener& listener : facts->listeners) {
@@ -67,16 +68,23 @@ void Device::OpenQp(probes::QpId id, const PortId& port, const Gid& towards,
     entry.here.tcp_port = listener.here.port;
     entry.here.cm_token = RandomToken();
   }
+  if (entry.here.protocol != Protocol::kIwarp) {
+    entry.here.echo_receives = probes::kEchoReceives;
+    entry.first_receive = last_wr_id_ + 1;
+    last_wr_id_ += probes::kEchoReceives;
+  }
   RunJob([place = QpPlace{.pd = open_->pd.get(),
                           .cq = place->cq.get(),
                           .port = port.port,
-                          .atomics = open_->atomics}] { return CreateInit(place); },
-         [this, id, opened = std::move(opened)](Result<Qp> qp) {
+                          .atomics = open_->atomics,
+                          .first_receive = entry.first_receive}] { return CreateInit(place); },
+         [this, id, opened = std::move(opened)](Result<RcQp> qp) {
            AfterCreate(id, opened, std::move(qp));
          });
 }
 
-void Device::AfterCreate(probes::QpId id, const probes::Transport::Opened& opened, Result<Qp> qp) {
+void Device::AfterCreate(probes::QpId id, const probes::Transport::Opened& opened,
+                         Result<RcQp> qp) {
   const auto found = qps_.find(id);
   QpEntry& entry = found->second;
   --entry.jobs;
@@ -94,7 +102,10 @@ void Device::AfterCreate(probes::QpId id, const probes::Transport::Opened& opene
     return;
   }
   entry.qp = std::move(*qp);
-  entry.here.qpn = entry.qp->qp_num;
+  entry.here.qpn = entry.qp.qp->qp_num;
+  for (std::size_t slot = 0; slot < entry.here.echo_receives; ++slot) {
+    receives_.emplace(entry.first_receive + slot, Receive{id, slot});
+  }
   opened(std::pair(id, entry.here));
 }
 
@@ -113,7 +124,7 @@ void Device::ConnectQp(probes::QpId id, const probes::QpEndpoint& remote,
     return;
   }
   ++entry.jobs;
-  RunJob([request = RtsRequest{entry.qp.get(), entry.gid, entry.here, remote,
+  RunJob([request = RtsRequest{entry.qp.qp.get(), entry.gid, entry.here, remote,
                                entry.attributes}] { return MoveToRts(request); },
          [this, id, connected = std::move(connected)](Result<void> moved) {
            AfterConnect(id, connected, std::move(moved));
@@ -149,21 +160,34 @@ Result<void> Device::Post(probes::QpId id, probes::Op op, std::uint64_t probe) {
     return Fail({why});
   }
   const std::uint64_t wr_id = ++last_wr_id_;
-  Result<void> posted = PostProbe({.qp = entry.qp.get(),
-                                   .mr = PortOf(entry.here.port.port)->mr.get(),
-                                   .op = op,
-                                   .bytes = probes::PayloadBytes(op, entry.here, entry.there),
-                                   .remote_address = entry.there.buffer_address,
-                                   .remote_rkey = entry.there.buffer_rkey,
-                                   .wr_id = wr_id});
-  if (posted) posted_.emplace(wr_id, Posted{id, probe});
+  Result<void> posted = op == probes::Op::kEcho
+                            ? PostEcho(entry, wr_id)
+                            : PostProbe({.qp = entry.qp.qp.get(),
+                                         .mr = PortOf(entry.here.port.port)->mr.get(),
+                                         .op = op,
+                                         .bytes = probes::PayloadBytes(op, entry.here, entry.there),
+                                         .remote_address = entry.there.buffer_address,
+                                         .remote_rkey = entry.there.buffer_rkey,
+                                         .wr_id = wr_id});
+  if (!posted) return posted;
+  posted_.emplace(wr_id, Posted{id, probe});
+  if (op == probes::Op::kEcho) unanswered_.emplace(wr_id, Posted{id, probe});
   return posted;
+}
+
+// Whatever of it completes from now on is nobody's.
+void Device::Forget(probes::QpId id) {
+  const auto of_it = [id](const auto& work) { return work.second.qp == id; };
+  std::erase_if(posted_, of_it);
+  std::erase_if(unanswered_, of_it);
+  std::erase_if(receives_, of_it);
+  std::erase_if(answering_, of_it);
 }
 
 void Device::CloseQp(probes::QpId id) {
   const auto found = qps_.find(id);
   if (found == qps_.end()) return;
-  std::erase_if(posted_, [id](const auto& posted) { return posted.second.qp == id; });
+  Forget(id);
   QpEntry& entry = found->second;
   entry.link.deadline.reset();
   if (entry.link.connected) AnswerLater(std::exchange(entry.link.connected, nullptr));
@@ -185,7 +209,7 @@ void Device::Retire(QpEntry entry) {
   RunJob(
       [qp = std::move(entry.qp), cm = ConnectionManager(), id = entry.link.cm_id]() mutable {
         if (id) cm.Destroy(*id);
-        qp.reset();
+        const RcQp last = std::move(qp);
         return true;
       },
       [](bool) {});

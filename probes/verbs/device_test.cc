@@ -160,14 +160,16 @@ TEST_F(DeviceTest, ThePathMtuIsTheSmallerOfBothEnds) {
 
 TEST_F(DeviceTest, AQpThatCannotBeMadeIsAnErrorThatNamesTheVerb) {
   OpenDevices();
-  for (const std::string verb : {"ibv_create_qp", "ibv_modify_qp to INIT"}) {
+  for (const std::string verb :
+       {"ibv_reg_mr", "ibv_create_qp", "ibv_modify_qp to INIT", "ibv_post_recv"}) {
     SCOPED_TRACE(verb);
     verbs_.FailVerb(verb, 1, ENOMEM);
     const Result<TestQp> opened = Open(a_);
     ASSERT_TRUE(verbs_.FaultFired());
     ASSERT_FALSE(opened);
     EXPECT_EQ(opened.error().code, std::errc::not_enough_memory);
-    EXPECT_THAT(opened.error().doing, HasSubstr(verb == "ibv_create_qp" ? verb : "to INIT"));
+    EXPECT_THAT(opened.error().doing,
+                HasSubstr(verb.starts_with("ibv_modify_qp") ? "to INIT" : verb));
     EXPECT_TRUE(RunUntil([this] { return verbs_.Qps().empty(); }));
     EXPECT_EQ(a_.Port().qps, 0U);
   }
@@ -265,7 +267,7 @@ TEST_F(DeviceTest, WithinAnInfinibandSubnetAQpIsAddressedByLidAlone) {
 
 class NarrowDeviceTest : public DeviceTest {
  protected:
-  NarrowDeviceTest() : DeviceTest(DeviceOptions{.cq_depth = 2}) {}
+  NarrowDeviceTest() : DeviceTest(DeviceOptions{.qps_max = 2}) {}
 };
 
 TEST_F(NarrowDeviceTest, NoMoreQpsAreOpenedThanTheCompletionQueueHasRoomFor) {
@@ -284,7 +286,7 @@ TEST_F(NarrowDeviceTest, NoMoreQpsAreOpenedThanTheCompletionQueueHasRoomFor) {
 TEST_F(NarrowDeviceTest, AnOverrunCompletionQueueIsMadeAnew) {
   OpenDevices();
   const auto [a, b] = ConnectedPair();
-  for (std::uint64_t probe = 1; probe <= 3; ++probe) {
+  for (std::uint64_t probe = 1; probe <= 2 * kCompletionsOfAQp + 1; ++probe) {
     ASSERT_TRUE(a_.transport.Post(a.id, kWrite0, probe));
   }
   ASSERT_TRUE(Changed(a_, "fake_0/1: CQ error"));

@@ -8,6 +8,7 @@
 #include <infiniband/verbs.h>
 
 #include <cerrno>
+#include <cstddef>
 #include <cstdlib>
 #include <initializer_list>
 #include <memory>
@@ -27,12 +28,23 @@ struct Destroy {
   }
 };
 
+struct FreeBytes {
+  void operator()(std::byte* bytes) const noexcept { std::free(bytes); }
+};
+
 using Context = std::unique_ptr<ibv_context, Destroy<&ibv_close_device>>;
 using Pd = std::unique_ptr<ibv_pd, Destroy<&ibv_dealloc_pd>>;
 using CompChannel = std::unique_ptr<ibv_comp_channel, Destroy<&ibv_destroy_comp_channel>>;
 using Mr = std::unique_ptr<ibv_mr, Destroy<&ibv_dereg_mr>>;
 using Cq = std::unique_ptr<ibv_cq, Destroy<&ibv_destroy_cq>>;
 using Qp = std::unique_ptr<ibv_qp, Destroy<&ibv_destroy_qp>>;
+
+// Memory that is locked for RDMA counts against a limit that is low by default.
+inline constexpr std::string_view kMemlockAdvice =
+    "the locked-memory limit is too low: raise LimitMEMLOCK in the unit, or ulimit -l";
+inline std::string_view MemlockAdvice(int code) {
+  return code == ENOMEM || code == EPERM ? kMemlockAdvice : std::string_view();
+}
 
 // What an int-returning verb said, in either of its conventions. Some providers return -errno.
 inline Result<void> CheckVerb(int rc, std::initializer_list<std::string_view> doing) {

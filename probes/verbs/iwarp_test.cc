@@ -80,8 +80,10 @@ TEST_F(IwarpTest, AWriteIsRefusedBecauseItSaysNothing) {
     ASSERT_FALSE(posted);
     EXPECT_THAT(posted.error().Text(), HasSubstr("says nothing on iWARP"));
   }
-  EXPECT_THAT(pair.active->transport.Post(pair.dials.id, Op::kAtomic, 1).error().Text(),
-              HasSubstr("is not sent over iWARP"));
+  for (const Op op : {Op::kEcho, Op::kAtomic}) {
+    EXPECT_THAT(pair.active->transport.Post(pair.dials.id, op, 1).error().Text(),
+                HasSubstr("is not sent over iWARP"));
+  }
 }
 
 TEST_F(IwarpTest, NothingIsPostedBeforeItIsConnected) {

@@ -20,8 +20,6 @@ struct FreeDeviceList {
 
 constexpr std::string_view kNodeAdvice =
     "run rdmapulsed as a user that may read and write it (the shipped unit does, by DeviceAllow)";
-constexpr std::string_view kMemlockAdvice =
-    "the locked-memory limit is too low: raise LimitMEMLOCK in the unit, or ulimit -l";
 
 // Asked before ibv_open_device: that can take 5 s over a node it may not open, and says ENOENT.
 Result<void> CheckNode(const DeviceInfo& info, const std::string& dev_root) {
@@ -60,18 +58,20 @@ Result<void> SetNonBlocking(int fd, std::string_view what, const std::string& na
   return {};
 }
 
-// Needs as much of the device as a READ: one that is outstanding, and the room to answer one.
-Result<bool> HasAtomics(ibv_context& context, const DeviceInfo& info) {
+Result<void> QueryDevice(OpenDevice& device, const DeviceInfo& info) {
   ibv_device_attr attr{};
-  const Result<void> queried =
-      CheckVerb(ibv_query_device(&context, &attr), {"ibv_query_device of ", info.name});
-  if (!queried) return tl::unexpected(queried.error());
-  return attr.atomic_cap != IBV_ATOMIC_NONE && attr.max_qp_rd_atom > 0 &&
-         attr.max_qp_init_rd_atom > 0;
+  Result<void> queried =
+      CheckVerb(ibv_query_device(device.context.get(), &attr), {"ibv_query_device of ", info.name});
+  if (!queried) return queried;
+  // Needs as much of the device as a READ: one that is outstanding, and the room to answer one.
+  device.atomics =
+      attr.atomic_cap != IBV_ATOMIC_NONE && attr.max_qp_rd_atom > 0 && attr.max_qp_init_rd_atom > 0;
+  device.cqes_max = static_cast<std::uint32_t>(attr.max_cqe);
+  return queried;
 }
 
 Result<OpenPort> MakePort(OpenDevice& device, const DeviceInfo& info, std::uint32_t number,
-                          int cq_depth) {
+                          std::uint32_t qps_max) {
   OpenPort port;
   port.port = number;
   port.buffer.reset(static_cast<std::byte*>(std::aligned_alloc(kBufferBytes, kBufferBytes)));
@@ -84,14 +84,15 @@ Result<OpenPort> MakePort(OpenDevice& device, const DeviceInfo& info, std::uint3
       IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | atomic));
   if (port.mr == nullptr) {
     const int code = errno;
-    const bool memlock = code == ENOMEM || code == EPERM;
-    return Fail(code, {"ibv_reg_mr of 4096 bytes on ", info.name},
-                memlock ? kMemlockAdvice : std::string_view());
+    return Fail(code, {"ibv_reg_mr of 4096 bytes on ", info.name}, MemlockAdvice(code));
   }
-  port.cq.reset(ibv_create_cq(device.context.get(), cq_depth, nullptr, device.channel.get(), 0));
+  const std::uint32_t depth = std::min(qps_max * kCompletionsOfAQp, device.cqes_max);
+  port.qps_max = depth / kCompletionsOfAQp;
+  port.cq.reset(ibv_create_cq(device.context.get(), static_cast<int>(depth), nullptr,
+                              device.channel.get(), 0));
   if (port.cq == nullptr) {
     const int code = errno;
-    return Fail(code, {"ibv_create_cq of ", std::to_string(cq_depth), " on ", info.name},
+    return Fail(code, {"ibv_create_cq of ", std::to_string(depth), " on ", info.name},
                 code == ENOMEM ? kMemlockAdvice : std::string_view());
   }
   const Result<void> armed =
@@ -157,7 +158,7 @@ std::vector<PortFacts> QueryPorts(ibv_context& context, const DeviceInfo& info) 
 }
 
 Result<OpenedDevice> OpenForProbing(const DeviceInfo& info, const std::string& dev_root,
-                                    int cq_depth, CmHost& cm_host) {
+                                    std::uint32_t qps_max, CmHost& cm_host) {
   if (const Result<void> node = CheckNode(info, dev_root); !node) {
     return tl::unexpected(node.error());
   }
@@ -166,9 +167,9 @@ Result<OpenedDevice> OpenForProbing(const DeviceInfo& info, const std::string& d
   Result<Context> context = OpenContext(info);
   if (!context) return tl::unexpected(context.error());
   device.context = std::move(*context);
-  const Result<bool> atomics = HasAtomics(*device.context, info);
-  if (!atomics) return tl::unexpected(atomics.error());
-  device.atomics = *atomics;
+  if (const Result<void> queried = QueryDevice(device, info); !queried) {
+    return tl::unexpected(queried.error());
+  }
   device.pd.reset(ibv_alloc_pd(device.context.get()));
   if (device.pd == nullptr) return Fail(errno, {"ibv_alloc_pd on ", info.name});
   device.channel.reset(ibv_create_comp_channel(device.context.get()));
@@ -180,7 +181,7 @@ Result<OpenedDevice> OpenForProbing(const DeviceInfo& info, const std::string& d
     }
   }
   for (const PortInfo& port : info.ports) {
-    Result<OpenPort> made = MakePort(device, info, port.port, cq_depth);
+    Result<OpenPort> made = MakePort(device, info, port.port, qps_max);
     if (!made) return tl::unexpected(made.error());
     device.ports.push_back(std::move(*made));
   }

@@ -2,7 +2,6 @@
 // may block and runs off the loop.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -13,6 +12,7 @@
 #include "probes/gid_choice.h"
 #include "probes/verbs/cm.h"
 #include "probes/verbs/handles.h"
+#include "probes/verbs/rc_qp.h"
 
 namespace rdmapulse::verbs {
 
@@ -38,10 +38,6 @@ struct PortFacts {
   bool operator==(const PortFacts&) const = default;
 };
 
-struct FreeBytes {
-  void operator()(std::byte* bytes) const noexcept { std::free(bytes); }
-};
-
 // The only memory a peer can reach: one page, which holds the largest payload, that of the largest
 // path MTU.
 inline constexpr std::size_t kBufferBytes = 4096;
@@ -52,16 +48,18 @@ struct OpenPort {
   std::unique_ptr<std::byte, FreeBytes> buffer;
   Mr mr;
   Cq cq;
+  std::uint32_t qps_max = 0;  // for whose completions the queue has room
 };
 
 struct OpenDevice {
   Context context;
-  bool atomics = false;  // it answers and sends them
+  bool atomics = false;        // it answers and sends them
+  std::uint32_t cqes_max = 0;  // of one completion queue
   Pd pd;
   CompChannel channel;  // one for all the device's CQs
   std::vector<OpenPort> ports;
-  std::vector<Qp> qps;  // those that end with the device
-  UniqueFd cm;          // of a device with iWARP ports; its identifiers end with it
+  std::vector<RcQp> qps;  // those that end with the device
+  UniqueFd cm;            // of a device with iWARP ports; its identifiers end with it
 };
 
 struct OpenedDevice {
@@ -69,10 +67,11 @@ struct OpenedDevice {
   std::vector<PortFacts> facts;
 };
 
-// `cq_depth`: the most work requests outstanding on a port. Fails with advice when /dev/infiniband
-// is closed to us or the memory lock limit is too low.
+// `qps_max`: the most QPs of a port; a device whose completion queues are smaller has room for
+// fewer (OpenPort::qps_max). Fails with advice when /dev/infiniband is closed to us or the memory
+// lock limit is too low.
 Result<OpenedDevice> OpenForProbing(const DeviceInfo& info, const std::string& dev_root,
-                                    int cq_depth, CmHost& cm_host);
+                                    std::uint32_t qps_max, CmHost& cm_host);
 
 // In order of `info`'s ports. A port whose query fails has a `problem`.
 std::vector<PortFacts> QueryPorts(ibv_context& context, const DeviceInfo& info);

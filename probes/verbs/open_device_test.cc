@@ -23,7 +23,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 constexpr char kNoDevRoot[] = "/nowhere";  // not looked at while uverbs is unknown
-constexpr int kCqDepth = 16;
+constexpr std::uint32_t kQpsMax = 16;
 
 class OpenDeviceTest : public ::testing::Test {
  protected:
@@ -40,7 +40,7 @@ class OpenDeviceTest : public ::testing::Test {
     EXPECT_THAT(verbs_.Misuse(), IsEmpty());
   }
   Result<OpenedDevice> OpenIt() {
-    return OpenForProbing(info_, kNoDevRoot, kCqDepth, KernelCmHost());
+    return OpenForProbing(info_, kNoDevRoot, kQpsMax, KernelCmHost());
   }
 
   fakes::Ibverbs verbs_;
@@ -79,7 +79,7 @@ TEST_F(OpenDeviceTest, APeerCanReachOnePageAPortAndNoMore) {
 
 TEST_F(OpenDeviceTest, ADeviceThatLibibverbsDoesNotKnowNeedsItsProvider) {
   const Result<OpenedDevice> opened =
-      OpenForProbing(Discovered("mlx9_0"), kNoDevRoot, kCqDepth, KernelCmHost());
+      OpenForProbing(Discovered("mlx9_0"), kNoDevRoot, kQpsMax, KernelCmHost());
   ASSERT_FALSE(opened);
   EXPECT_EQ(opened.error().Text(),
             "libibverbs does not know mlx9_0; install its provider (Debian: ibverbs-providers)");
@@ -111,7 +111,7 @@ TEST_F(OpenDeviceTest, ANodeThatIsClosedToUsSaysWhatOpensIt) {
   EXPECT_EXIT(
       {
         DropCapabilities();
-        const Result<OpenedDevice> opened = OpenForProbing(info_, folder, kCqDepth, KernelCmHost());
+        const Result<OpenedDevice> opened = OpenForProbing(info_, folder, kQpsMax, KernelCmHost());
         std::fputs(opened ? "it opened" : opened.error().Text().c_str(), stderr);
         std::_Exit(0);
       },

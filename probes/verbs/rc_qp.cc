@@ -2,19 +2,27 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <string>
 
-#include "probes/op_support.h"
+#include "probes/echo_message.h"
 
 namespace rdmapulse::verbs {
 namespace {
 
-// One probe is out on a QP; the rest is room for a flushed one whose slot is not free yet.
-constexpr std::uint32_t kSendDepth = 4;
-constexpr std::uint8_t kHopLimit = 64;     // crosses any fabric; 1 would not leave the subnet
-constexpr std::uint8_t kMinRnrTimer = 12;  // 0.64 ms; no receives are used yet
-constexpr std::uint8_t kRnrRetry = 3;      // 7 would wait for ever
+// One probe is out on a QP, and an answer for each receive; the rest is room for flushed ones whose
+// places are not free yet.
+constexpr std::uint32_t kSendDepth = 4 + probes::kEchoReceives;
+// A cache line each, and room for longer messages of later versions.
+constexpr std::size_t kSlotBytes = 64;
+constexpr std::size_t kSlots = kAskingSlot + 1;
+static_assert(kSlotBytes >= probes::kEchoBytes);
+constexpr std::uint8_t kHopLimit = 64;  // crosses any fabric; 1 would not leave the subnet
+// There is a receive for every message that a peer of ours sends. What comes without one is a
+// result after 0.64 ms, three times; 7 times would be for ever.
+constexpr std::uint8_t kMinRnrTimer = 12;
+constexpr std::uint8_t kRnrRetry = 3;
 
 ibv_mtu MtuOf(std::uint32_t bytes) {
   if (bytes >= 4096) return IBV_MTU_4096;
@@ -64,20 +72,47 @@ Result<void> MoveToRtr(const RtsRequest& request) {
   return moved;
 }
 
+Result<void> MakeSlots(ibv_pd& pd, const std::string& name, RcQp& qp) {
+  constexpr std::size_t kBytes = kSlots * kSlotBytes;
+  qp.slots.reset(static_cast<std::byte*>(std::aligned_alloc(kSlotBytes, kBytes)));
+  if (qp.slots == nullptr) return Fail(ENOMEM, {"allocating a QP's messages for ", name});
+  std::memset(qp.slots.get(), 0, kBytes);
+  qp.mr.reset(ibv_reg_mr(&pd, qp.slots.get(), kBytes, IBV_ACCESS_LOCAL_WRITE));
+  if (qp.mr != nullptr) return {};
+  const int code = errno;
+  return Fail(code, {"ibv_reg_mr of ", std::to_string(kBytes), " bytes on ", name},
+              MemlockAdvice(code));
+}
+
+ibv_sge SgeOf(const RcQp& qp, std::size_t slot, std::size_t bytes) {
+  ibv_sge sge{};
+  sge.addr = reinterpret_cast<std::uintptr_t>(SlotOf(qp, slot).data());
+  sge.length = static_cast<std::uint32_t>(bytes);
+  sge.lkey = qp.mr->lkey;
+  return sge;
+}
+
 }  // namespace
 
-Result<Qp> CreateInit(const QpPlace& place) {
+Result<RcQp> CreateInit(const QpPlace& place) {
+  const bool echoes = place.first_receive != 0;
   ibv_qp_init_attr init{};
   init.send_cq = place.cq;
   init.recv_cq = place.cq;
   init.qp_type = IBV_QPT_RC;
   init.cap.max_send_wr = kSendDepth;
-  init.cap.max_recv_wr = 1;
+  init.cap.max_recv_wr = echoes ? probes::kEchoReceives : 1;
   init.cap.max_send_sge = 1;
   init.cap.max_recv_sge = 1;
   const std::string name = ibv_get_device_name(place.pd->context->device);
-  Qp qp(ibv_create_qp(place.pd, &init));
-  if (qp == nullptr) return Fail(errno, {"ibv_create_qp on ", name});
+  RcQp qp;
+  if (echoes) {
+    if (Result<void> made = MakeSlots(*place.pd, name, qp); !made) {
+      return tl::unexpected(made.error());
+    }
+  }
+  qp.qp.reset(ibv_create_qp(place.pd, &init));
+  if (qp.qp == nullptr) return Fail(errno, {"ibv_create_qp on ", name});
 
   ibv_qp_attr attr{};
   attr.qp_state = IBV_QPS_INIT;
@@ -85,11 +120,45 @@ Result<Qp> CreateInit(const QpPlace& place) {
   attr.qp_access_flags = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
   if (place.atomics) attr.qp_access_flags |= IBV_ACCESS_REMOTE_ATOMIC;
   const Result<void> moved =
-      CheckVerb(ibv_modify_qp(qp.get(), &attr,
+      CheckVerb(ibv_modify_qp(qp.qp.get(), &attr,
                               IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS),
                 {"moving a QP on ", name, " to INIT"});
   if (!moved) return tl::unexpected(moved.error());
+  for (std::size_t slot = 0; echoes && slot < probes::kEchoReceives; ++slot) {
+    if (Result<void> posted = PostReceive(qp, slot, place.first_receive + slot); !posted) {
+      return tl::unexpected(posted.error());
+    }
+  }
   return qp;
+}
+
+std::span<std::uint8_t> SlotOf(const RcQp& qp, std::size_t slot) {
+  std::byte* const begin = qp.slots.get() + slot * kSlotBytes;
+  return {reinterpret_cast<std::uint8_t*>(begin), kSlotBytes};
+}
+
+Result<void> PostReceive(const RcQp& qp, std::size_t slot, std::uint64_t wr_id) {
+  ibv_sge sge = SgeOf(qp, slot, kSlotBytes);
+  ibv_recv_wr work{};
+  work.wr_id = wr_id;
+  work.sg_list = &sge;
+  work.num_sge = 1;
+  ibv_recv_wr* bad = nullptr;
+  return CheckVerb(ibv_post_recv(qp.qp.get(), &work, &bad),
+                   {"ibv_post_recv on ", ibv_get_device_name(qp.qp->context->device)});
+}
+
+Result<void> PostMessage(const RcQp& qp, std::size_t slot, std::uint64_t wr_id) {
+  ibv_sge sge = SgeOf(qp, slot, probes::kEchoBytes);
+  ibv_send_wr work{};
+  work.wr_id = wr_id;
+  work.opcode = IBV_WR_SEND;
+  work.send_flags = IBV_SEND_SIGNALED;
+  work.sg_list = &sge;
+  work.num_sge = 1;
+  ibv_send_wr* bad = nullptr;
+  return CheckVerb(ibv_post_send(qp.qp.get(), &work, &bad),
+                   {"ibv_post_send of echo on ", ibv_get_device_name(qp.qp->context->device)});
 }
 
 Result<void> MoveToRts(const RtsRequest& request) {

@@ -2,10 +2,14 @@
 // Creating and moving may block, RTR for a second while ARP goes unanswered: off the loop.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <span>
 
 #include "daemon/base/result.h"
 #include "probes/gid_choice.h"
+#include "probes/op_support.h"
 #include "probes/probe.h"
 #include "probes/transport.h"
 #include "probes/verbs/handles.h"
@@ -18,10 +22,33 @@ struct QpPlace {
   ibv_cq* cq = nullptr;
   std::uint32_t port = 1;
   bool atomics = false;  // of the device
+  // Echoes: receives are posted, with this wr_id and those that follow. 0: none (iWARP).
+  std::uint64_t first_receive = 0;
 };
 
+// A QP, and the memory of the messages that it sends and receives, which no peer can address.
+// Members are destroyed bottom up.
+struct RcQp {
+  std::unique_ptr<std::byte, FreeBytes> slots;
+  Mr mr;
+  Qp qp;
+};
+
+// One slot a receive, in which its answer is sent too, and one for the message that asks.
+inline constexpr std::size_t kAskingSlot = probes::kEchoReceives;
+std::span<std::uint8_t> SlotOf(const RcQp& qp, std::size_t slot);
+
+// What of a QP may be in its completion queue at once: a receive or its answer each, and a probe.
+inline constexpr std::uint32_t kCompletionsOfAQp = probes::kEchoReceives + 1;
+
 // In INIT, allowing the peer to READ and WRITE, and atomic operations where the device has them.
-Result<Qp> CreateInit(const QpPlace& place);
+// Its receives are posted: the peer may send as soon as both ends are connected.
+Result<RcQp> CreateInit(const QpPlace& place);
+
+// The slot's memory waits for a message of the peer.
+Result<void> PostReceive(const RcQp& qp, std::size_t slot, std::uint64_t wr_id);
+// Sends the echo message that the slot holds. Signalled.
+Result<void> PostMessage(const RcQp& qp, std::size_t slot, std::uint64_t wr_id);
 
 struct RtsRequest {
   ibv_qp* qp = nullptr;

@@ -54,10 +54,10 @@ TestHost::TestHost(boost::asio::io_context& loop, const std::string& device, Dev
   transport.SetHandlers(
       {.completed =
            [this](const probes::Completion& completion) { completions.push_back(completion); },
-       .port_changed =
-           [this](const PortId& port, const std::string& why) {
-             changes.push_back(port.Text() + ": " + why);
-           }});
+       .port_changed = [this](
+                           const PortId& port,
+                           const std::string& why) { changes.push_back(port.Text() + ": " + why); },
+       .echoed = [this](const probes::EchoReply& reply) { echoes.push_back(reply); }});
 }
 
 probes::TransportPort TestHost::Port() const {

@@ -38,6 +38,7 @@ class TestHost {
 
   DeviceInfo info;
   std::vector<probes::Completion> completions;
+  std::vector<probes::EchoReply> echoes;
   std::vector<std::string> changes;  // "fake_0/1: opened"
   std::vector<std::string> journal;
   VerbsTransport transport;

@@ -118,6 +118,10 @@ Device::Handlers VerbsTransport::DeviceHandlers() {
               [this](const PortId& port, const std::string& why) {
                 if (handlers_.port_changed) handlers_.port_changed(port, why);
               },
+          .echoed =
+              [this](const probes::EchoReply& reply) {
+                if (handlers_.echoed) handlers_.echoed(reply);
+              },
           .journal = options_.journal};
 }
 

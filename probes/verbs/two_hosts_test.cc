@@ -24,9 +24,9 @@ using namespace std::chrono_literals;
 using probes::Outcome;
 using ::testing::IsEmpty;
 
-const std::vector<probes::Op> kOps = {probes::Op::kWrite0, probes::Op::kWrite,
+const std::vector<probes::Op> kOps = {probes::Op::kWrite0,   probes::Op::kWrite,
                                       probes::Op::kWriteMtu, probes::Op::kRead,
-                                      probes::Op::kAtomic};
+                                      probes::Op::kEcho,     probes::Op::kAtomic};
 
 // A host that probes its peer; the control session between the two is a call on the loop.
 class ProbingHost : public probes::PeerLink {

@@ -41,7 +41,8 @@ void TransportContractTest::SetUp() {
                completed_.emplace_back(completion.probe, completion.status.code);
              },
          .port_changed = [this](const PortId& port,
-                                const std::string& /*why*/) { changed_.push_back(port); }});
+                                const std::string& /*why*/) { changed_.push_back(port); },
+         .echoed = [this](const probes::EchoReply& reply) { echoed_.push_back(reply); }});
   }
 }
 
@@ -142,6 +143,42 @@ TEST_P(TransportContractTest, AProbeOfEveryOpCompletesWithItsNumber) {
     ASSERT_TRUE(here.end.transport->Post(here.id, op, probe));
     EXPECT_THAT(Await(1), ElementsAre(Pair(probe, 0)));
   }
+}
+
+TEST_P(TransportContractTest, AnEchoIsAnsweredOnceAndSaysWhatThePeerTook) {
+  if (std::find(ops_.begin(), ops_.end(), Op::kEcho) == ops_.end()) return;
+  const auto [here, there] = ConnectedPair();
+  for (std::uint64_t probe = 1; probe <= 10; ++probe) {
+    const bool from_here = probe % 3 != 0;
+    const Qp& qp = from_here ? here : there;
+    ASSERT_TRUE(qp.end.transport->Post(qp.id, Op::kEcho, probe));
+    EXPECT_THAT(Await(1), ElementsAre(Pair(probe, 0)));
+    ASSERT_TRUE(harness_->RunUntil([this, probe] { return echoed_.size() >= probe; }));
+    EXPECT_EQ(echoed_.back().probe, probe);
+    EXPECT_GE(echoed_.back().responder, Duration::zero());
+    EXPECT_LT(echoed_.back().responder, std::chrono::seconds(5));
+  }
+  Settle();
+  EXPECT_EQ(echoed_.size(), 10U);
+}
+
+TEST_P(TransportContractTest, BothEndsMayAskAtOnce) {
+  if (std::find(ops_.begin(), ops_.end(), Op::kEcho) == ops_.end()) return;
+  const auto [here, there] = ConnectedPair();
+  ASSERT_TRUE(here.end.transport->Post(here.id, Op::kEcho, 1));
+  ASSERT_TRUE(there.end.transport->Post(there.id, Op::kEcho, 2));
+  EXPECT_THAT(Await(2), UnorderedElementsAre(Pair(1, 0), Pair(2, 0)));
+  EXPECT_TRUE(harness_->RunUntil([this] { return echoed_.size() >= 2; }));
+}
+
+TEST_P(TransportContractTest, AfterCloseNoEchoIsAnswered) {
+  if (std::find(ops_.begin(), ops_.end(), Op::kEcho) == ops_.end()) return;
+  const auto [here, there] = ConnectedPair();
+  ASSERT_TRUE(here.end.transport->Post(here.id, Op::kEcho, 1));
+  here.end.transport->Close(here.id);
+  Settle();
+  EXPECT_THAT(completed_, IsEmpty());
+  EXPECT_TRUE(echoed_.empty());
 }
 
 TEST_P(TransportContractTest, AnEndpointSaysWhatThePeerNeeds) {

@@ -60,8 +60,8 @@ class TransportHarness {
   virtual void DisturbHere() = 0;
   // What can be posted; not empty.
   virtual std::vector<probes::Op> Ops() const {
-    return {probes::Op::kWrite0, probes::Op::kWrite, probes::Op::kWriteMtu, probes::Op::kRead,
-            probes::Op::kAtomic};
+    return {probes::Op::kWrite0, probes::Op::kWrite, probes::Op::kWriteMtu,
+            probes::Op::kRead,   probes::Op::kEcho,  probes::Op::kAtomic};
   }
 };
 
@@ -99,6 +99,7 @@ class TransportContractTest : public ::testing::TestWithParam<Implementation> {
   End there_;
   std::vector<probes::Op> ops_;
   Completions completed_;
+  std::vector<probes::EchoReply> echoed_;
   std::vector<PortId> changed_;
   int answers_due_ = 0;
 };

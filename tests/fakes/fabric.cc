@@ -4,6 +4,8 @@
 #include <cerrno>
 #include <utility>
 
+#include "probes/op_support.h"
+
 namespace rdmapulse::fakes {
 namespace {
 
@@ -90,7 +92,8 @@ void Fabric::Host::Open(const PortId& port, const Gid& /*towards*/,
                  .buffer_address = 0x1000,
                  .buffer_rkey = 1,
                  .buffer_bytes = 4096,
-                 .atomics = true};
+                 .atomics = true,
+                 .echo_receives = probes::kEchoReceives};
       if (offers) offers(qp.here);
       opened(std::pair(id, qp.here));
     }
@@ -135,6 +138,9 @@ void Fabric::Host::Attempt(const Try& attempt) {
   const Fate fate = there ? fabric_.fate(message) : Fate::kLost;
   if (fate == Fate::kDelivered) {
     fabric_.At(fabric_.now() + fabric_.rtt, [this, attempt] { Complete(attempt, 0); });
+    if (attempt.op == probes::Op::kEcho) {
+      fabric_.At(fabric_.now() + fabric_.rtt, [this, attempt] { AwaitAnswer(attempt); });
+    }
   } else if (fate == Fate::kHeld) {
     fabric_.At(fabric_.now() + kHeldCheck, [this, attempt] { Attempt(attempt); });
   } else {
@@ -158,6 +164,25 @@ void Fabric::Host::Complete(const Try& attempt, int status) {
   if (!qps_.contains(attempt.qp) || !handlers_.completed) return;
   handlers_.completed(
       {.probe = attempt.probe, .status = {.code = status}, .handled = fabric_.now()});
+}
+
+// The peer's NIC has the echo; its daemon looks when it can.
+void Fabric::Host::AwaitAnswer(const Try& attempt) {
+  const auto found = qps_.find(attempt.qp);
+  if (found == qps_.end()) return;
+  Qp* peer_qp = nullptr;
+  const Host* const peer =
+      fabric_.FindByGid(found->second.there.gid, found->second.there.qpn, &peer_qp);
+  if (peer == nullptr) return;
+  if (!peer->responder) {
+    fabric_.At(fabric_.now() + kHeldCheck, [this, attempt] { AwaitAnswer(attempt); });
+    return;
+  }
+  const Duration took = *peer->responder;
+  fabric_.At(fabric_.now() + took, [this, attempt, took] {
+    if (!qps_.contains(attempt.qp) || !handlers_.echoed) return;
+    handlers_.echoed({.probe = attempt.probe, .responder = took, .handled = fabric_.now()});
+  });
 }
 
 void Fabric::Host::RequestConnect(const std::string& peer, const probes::ConnectRequest& request,

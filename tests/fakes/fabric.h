@@ -10,6 +10,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -52,6 +53,8 @@ class Fabric {
     void FailOpen(int times, int code) { fail_open_ = {times, code}; }
     void FailConnect(int times, int code) { fail_connect_ = {times, code}; }
     Duration loop_late{};
+    // What its daemon takes to answer an echo; none: it is stopped, and answers when it goes on.
+    std::optional<Duration> responder = std::chrono::microseconds(5);
     std::vector<std::string> journal;
     std::function<void(const probes::ProbeNews&)> news;
 
@@ -89,6 +92,7 @@ class Fabric {
     };
     void Attempt(const Try& attempt);
     void Complete(const Try& attempt, int status);
+    void AwaitAnswer(const Try& attempt);
 
     Fabric& fabric_;
     std::string name_;

@@ -13,6 +13,7 @@
 #include <infiniband/verbs.h>
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -110,6 +111,10 @@ class Ibverbs {
   void WithholdCompletions();
   void DeliverCompletions();  // what is withheld, and from now on at once
   void CompleteNextWith(ibv_wc_status status);
+  // What the device's QPs have posted to receive is used up, as if their owner no longer looked.
+  void DropReceives(const std::string& device);
+  // The n-th SEND from now on (from 1) arrives with all bits of this byte turned over.
+  void GarbleSend(int n, std::size_t at);
   // There is no second host: any address answers, and work completes well this long after it was
   // posted. For measuring what one end costs.
   void AnswerForAll(std::chrono::microseconds after);

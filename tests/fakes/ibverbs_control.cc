@@ -77,6 +77,19 @@ void Ibverbs::SetAtomics(const std::string& device, ibv_atomic_cap cap, int rd_a
   found.rd_atomics = rd_atomics;
 }
 
+void Ibverbs::GarbleSend(int n, std::size_t at) {
+  const std::lock_guard lock(model_->mutex);
+  model_->garble_in = n;
+  model_->garble_at = at;
+}
+
+void Ibverbs::DropReceives(const std::string& device) {
+  const std::lock_guard lock(model_->mutex);
+  for (const auto& [handle, qp] : model_->qps) {
+    if (qp->context->device->name == device) qp->receives.clear();
+  }
+}
+
 void Ibverbs::RenewGids(const std::string& device, std::uint32_t port) {
   const std::lock_guard lock(model_->mutex);
   FakeDevice& found = model_->Find(device);

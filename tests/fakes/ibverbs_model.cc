@@ -200,7 +200,10 @@ int Ibverbs::Model::Modify(FakeRcQp& qp, const ibv_qp_attr& attr, int mask) {
     qp.local_gid = GidAt(qp.context->device->ports[attr.ah_attr.port_num], index)->gid;
     qp.gid_life = qp.context->device->lives[{attr.ah_attr.port_num, index}];
   }
-  if (to == IBV_QPS_RESET) qp.posted.clear();
+  if (to == IBV_QPS_RESET) {
+    qp.posted.clear();
+    qp.receives.clear();
+  }
   return 0;
 }
 
@@ -208,6 +211,12 @@ void Ibverbs::Model::MoveToError(FakeRcQp& qp) {
   qp.state = IBV_QPS_ERR;
   for (const FakeWork& work : std::exchange(qp.posted, {})) {
     Complete(qp, work.wr_id, IBV_WC_WR_FLUSH_ERR);
+  }
+  for (const FakeReceive& receive : std::exchange(qp.receives, {})) {
+    ibv_wc wc{};
+    wc.wr_id = receive.wr_id;
+    wc.status = IBV_WC_WR_FLUSH_ERR;
+    Complete(qp, qp.ibv.recv_cq, wc);
   }
 }
 
@@ -241,6 +250,14 @@ int Ibverbs::Model::Post(FakeRcQp& qp, const ibv_send_wr& request) {
   } else {
     Execute(qp, work);
   }
+  return 0;
+}
+
+int Ibverbs::Model::PostReceive(FakeRcQp& qp, const ibv_recv_wr& request) {
+  if (qp.state == IBV_QPS_RESET || request.num_sge != 1) return EINVAL;
+  if (qp.state == IBV_QPS_ERR) return 0;  // and is never heard of again, as on rxe
+  if (qp.receives.size() >= qp.cap.max_recv_wr) return ENOMEM;
+  qp.receives.push_back({.wr_id = request.wr_id, .local = request.sg_list[0]});
   return 0;
 }
 
@@ -278,7 +295,14 @@ void Ibverbs::Model::Execute(FakeRcQp& qp, const FakeWork& work) {
 }
 
 void Ibverbs::Model::Complete(FakeRcQp& qp, std::uint64_t wr_id, ibv_wc_status status) {
-  FakeCq& cq = *cqs.at(qp.ibv.send_cq);
+  ibv_wc wc{};
+  wc.wr_id = wr_id;
+  wc.status = status;
+  Complete(qp, qp.ibv.send_cq, wc);
+}
+
+void Ibverbs::Model::Complete(FakeRcQp& qp, ibv_cq* handle, ibv_wc wc) {
+  FakeCq& cq = *cqs.at(handle);
   if (cq.completions.size() >= static_cast<std::size_t>(cq.ibv.cqe)) {
     ibv_async_event overrun{};  // the completion is lost for good; the QP does not notice
     overrun.element.cq = &cq.ibv;
@@ -286,11 +310,8 @@ void Ibverbs::Model::Complete(FakeRcQp& qp, std::uint64_t wr_id, ibv_wc_status s
     Raise(*cq.context, overrun);
     return;
   }
-  ibv_wc wc{};
-  wc.wr_id = wr_id;
-  wc.status = status;
   wc.qp_num = qp.ibv.qp_num;
-  wc.vendor_err = status == IBV_WC_SUCCESS ? 0 : 0x81;
+  wc.vendor_err = wc.status == IBV_WC_SUCCESS ? 0 : 0x81;
   cq.completions.push_back(wc);
   if (!cq.armed || cq.channel == nullptr) return;
   cq.armed = false;

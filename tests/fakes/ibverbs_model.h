@@ -83,6 +83,11 @@ struct FakeWork {
   std::uint64_t add = 0;  // of an atomic
 };
 
+struct FakeReceive {
+  std::uint64_t wr_id = 0;
+  ibv_sge local{};
+};
+
 struct FakeRcQp {
   ibv_qp ibv{};
   FakeContext* context = nullptr;
@@ -92,6 +97,7 @@ struct FakeRcQp {
   Gid local_gid;                // at RTR
   std::uint64_t gid_life = 0;   // at RTR
   std::deque<FakeWork> posted;  // withheld
+  std::deque<FakeReceive> receives;
 };
 
 struct FakeCall {
@@ -124,6 +130,7 @@ class Ibverbs::Model {
   int Modify(FakeRcQp& qp, const ibv_qp_attr& attr, int mask);
   void MoveToError(FakeRcQp& qp);
   int Post(FakeRcQp& qp, const ibv_send_wr& request);
+  int PostReceive(FakeRcQp& qp, const ibv_recv_wr& request);
   void DeliverAll();
   // Completes what has become due on this channel, when all are answered for.
   void AnswerDue(FakeChannel& channel);
@@ -159,6 +166,8 @@ class Ibverbs::Model {
   std::map<std::string, int> waiting;
 
   bool withhold = false;
+  int garble_in = 0;  // SENDs left; 0: none
+  std::size_t garble_at = 0;
   std::optional<std::chrono::microseconds> answer_after;
   std::optional<ibv_wc_status> next_status;
   std::vector<std::string> misuse_list;
@@ -170,10 +179,13 @@ class Ibverbs::Model {
   int CheckWork(const FakeRcQp& qp, const FakeWork& work);
   void Execute(FakeRcQp& qp, const FakeWork& work);
   ibv_wc_status Deliver(const FakeRcQp& qp, const FakeWork& work);
+  ibv_wc_status Receive(const FakeRcQp& qp, FakeRcQp& peer, const FakeWork& work);
   ibv_wc_status Transfer(const FakeRcQp& qp, const FakeRcQp& peer, const FakeWork& work);
   bool LocalAlive(const FakeRcQp& qp) const;
-  const FakeRcQp* FindPeer(const FakeRcQp& qp) const;
+  const FakeMr* FindMr(const ibv_pd* pd, std::uint32_t lkey) const;
+  FakeRcQp* FindPeer(const FakeRcQp& qp) const;
   void Complete(FakeRcQp& qp, std::uint64_t wr_id, ibv_wc_status status);
+  void Complete(FakeRcQp& qp, ibv_cq* handle, ibv_wc wc);
 };
 
 // The port's entry at this index; nullptr: there is none.

@@ -24,9 +24,18 @@ int PostSend(ibv_qp* handle, ibv_send_wr* request, ibv_send_wr** bad) {
   return code;
 }
 
-int PostRecv(ibv_qp* /*qp*/, ibv_recv_wr* request, ibv_recv_wr** bad) {
-  *bad = request;
-  return EOPNOTSUPP;
+int PostRecv(ibv_qp* handle, ibv_recv_wr* request, ibv_recv_wr** bad) {
+  Ibverbs::Model& model = TheModel();
+  Lock lock(model.mutex);
+  FakeRcQp* const qp = Known(model, model.qps, handle, "ibv_post_recv");
+  if (qp == nullptr) return EINVAL;
+  int code = model.Enter(lock, On(*qp->context, "ibv_post_recv"));
+  for (; request != nullptr && code == 0; request = request->next) {
+    code = model.PostReceive(*qp, *request);
+    if (code != 0) break;
+  }
+  *bad = code == 0 ? nullptr : request;
+  return code;
 }
 
 int PollCq(ibv_cq* handle, int max, ibv_wc* out) {
@@ -84,6 +93,7 @@ int ibv_query_device(ibv_context* handle, ibv_device_attr* attr) {
   if (const int code = model.Enter(lock, On(*context, "ibv_query_device", true))) return code;
   *attr = {};
   attr->atomic_cap = context->device->atomic_cap;
+  attr->max_cqe = 32767;
   attr->max_qp_rd_atom = context->device->rd_atomics;
   attr->max_qp_init_rd_atom = context->device->rd_atomics;
   return 0;

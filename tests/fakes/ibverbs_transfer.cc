@@ -23,7 +23,8 @@ std::byte* BytesAt(const FakeMr& mr, std::uint64_t address) {
 int Ibverbs::Model::CheckWork(const FakeRcQp& qp, const FakeWork& work) {
   const bool atomic = work.opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
   const bool read = work.opcode == IBV_WR_RDMA_READ;
-  if (!atomic && !read && work.opcode != IBV_WR_RDMA_WRITE) return EINVAL;
+  const bool known = work.opcode == IBV_WR_RDMA_WRITE || work.opcode == IBV_WR_SEND;
+  if (!atomic && !read && !known) return EINVAL;
   // ibv_modify_qp(3): how many READs and atomics may be out; none is none.
   if ((atomic || read) && qp.attr.max_rd_atomic == 0 && qp.state == IBV_QPS_RTS) return EINVAL;
   if (atomic && qp.context->device->atomic_cap == IBV_ATOMIC_NONE) return EINVAL;
@@ -48,7 +49,7 @@ bool Ibverbs::Model::LocalAlive(const FakeRcQp& qp) const {
 }
 
 // The QP that ours points at, if it points back.
-const FakeRcQp* Ibverbs::Model::FindPeer(const FakeRcQp& qp) const {
+FakeRcQp* Ibverbs::Model::FindPeer(const FakeRcQp& qp) const {
   const ibv_ah_attr& to = qp.attr.ah_attr;
   for (const auto& [handle, peer] : qps) {
     if (peer->ibv.qp_num != qp.attr.dest_qp_num) continue;
@@ -65,18 +66,57 @@ const FakeRcQp* Ibverbs::Model::FindPeer(const FakeRcQp& qp) const {
 ibv_wc_status Ibverbs::Model::Deliver(const FakeRcQp& qp, const FakeWork& work) {
   if (!LocalAlive(qp)) return IBV_WC_LOC_QP_OP_ERR;
   if (answer_after) return IBV_WC_SUCCESS;
-  const FakeRcQp* const peer = FindPeer(qp);
+  FakeRcQp* const peer = FindPeer(qp);
   if (peer == nullptr) return IBV_WC_RETRY_EXC_ERR;
   if (peer->attr.path_mtu != qp.attr.path_mtu) return IBV_WC_REM_INV_REQ_ERR;
+  if (work.opcode == IBV_WR_SEND) return Receive(qp, *peer, work);
   return work.local.length == 0 ? IBV_WC_SUCCESS : Transfer(qp, *peer, work);
+}
+
+const FakeMr* Ibverbs::Model::FindMr(const ibv_pd* pd, std::uint32_t lkey) const {
+  for (const auto& [handle, mr] : mrs) {
+    if (mr->ibv.lkey == lkey && mr->ibv.pd == pd) return mr.get();
+  }
+  return nullptr;
+}
+
+// A peer that has posted no receive says "not ready" until the sender's retries are used up.
+ibv_wc_status Ibverbs::Model::Receive(const FakeRcQp& qp, FakeRcQp& peer, const FakeWork& work) {
+  const FakeMr* const local = FindMr(qp.ibv.pd, work.local.lkey);
+  if (local == nullptr || !Covers(*local, work.local.addr, work.local.length)) {
+    return IBV_WC_LOC_PROT_ERR;
+  }
+  if (peer.receives.empty()) return IBV_WC_RNR_RETRY_EXC_ERR;
+  const FakeReceive receive = peer.receives.front();
+  peer.receives.pop_front();
+  const FakeMr* const remote = FindMr(peer.ibv.pd, receive.local.lkey);
+  ibv_wc wc{};
+  wc.wr_id = receive.wr_id;
+  wc.opcode = IBV_WC_RECV;
+  wc.byte_len = work.local.length;
+  if (receive.local.length < work.local.length) {
+    wc.status = IBV_WC_LOC_LEN_ERR;
+  } else if (remote == nullptr || !Covers(*remote, receive.local.addr, receive.local.length) ||
+             (remote->access & IBV_ACCESS_LOCAL_WRITE) == 0) {
+    wc.status = IBV_WC_LOC_PROT_ERR;
+  } else {
+    std::memmove(BytesAt(*remote, receive.local.addr), BytesAt(*local, work.local.addr),
+                 work.local.length);
+    if (garble_in > 0 && --garble_in == 0 && garble_at < work.local.length) {
+      *BytesAt(*remote, receive.local.addr + garble_at) ^= std::byte{0xFF};
+    }
+  }
+  Complete(peer, peer.ibv.recv_cq, wc);
+  if (wc.status == IBV_WC_SUCCESS) return IBV_WC_SUCCESS;
+  MoveToError(peer);
+  return IBV_WC_REM_INV_REQ_ERR;
 }
 
 ibv_wc_status Ibverbs::Model::Transfer(const FakeRcQp& qp, const FakeRcQp& peer,
                                        const FakeWork& work) {
-  const FakeMr* local = nullptr;
+  const FakeMr* const local = FindMr(qp.ibv.pd, work.local.lkey);
   const FakeMr* remote = nullptr;
   for (const auto& [handle, mr] : mrs) {
-    if (mr->ibv.lkey == work.local.lkey && mr->ibv.pd == qp.ibv.pd) local = mr.get();
     if (mr->ibv.rkey == work.rkey && mr->ibv.pd == peer.ibv.pd) remote = mr.get();
   }
   const bool read = work.opcode == IBV_WR_RDMA_READ;

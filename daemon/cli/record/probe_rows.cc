@@ -85,6 +85,9 @@ void End(const json::object& probe, health::trace::ProbeRow& row) {
   row.result.time = TimeField(probe, "learned_us").value_or(row.posted);
   if (const auto rtt = NumberField(probe, "rtt_seconds")) {
     row.result.rtt_us = *rtt * kMicroseconds;
+    if (const auto responder = NumberField(probe, "responder_seconds")) {
+      row.result.responder_us = *responder * kMicroseconds;
+    }
   } else {
     row.result.status = TextField(probe, "status").value_or("");
   }
