@@ -58,19 +58,24 @@ std::optional<Rtt> RttNow(const Context& context) {
   return Rtt{*now, *before};
 }
 
-// The whole of `confirm`, and nearly every piece of it.
+// The whole of `length`, and nearly every piece of it: since how long, by the oldest piece of them.
 template <typename Holds>
-bool Lasts(const PriorityView& view, Time length, Holds holds) {
-  if (!holds(view.Last(length))) return false;
+std::optional<Time> Lasts(const PriorityView& view, Time length, Holds holds) {
+  if (!holds(view.Last(length))) return std::nullopt;
+  Time oldest{};
   int loud = 0;
   int all = 0;
   const Time step = std::max(kPiece, view.port.cadence.Typical());
   for (Time back{}; back + step <= length + step / 10; back += step) {
     ++all;
-    if (holds(Span{view.now - back, kPiece, view.floor, view.whole})) ++loud;
+    if (holds(Span{view.now - back, kPiece, view.floor, view.whole})) {
+      ++loud;
+      oldest = back + step;
+    }
     if (view.whole && view.port.cadence.samples() == 2) break;
   }
-  return all > 0 && loud >= kLoudPieces * all;
+  if (all == 0 || loud < kLoudPieces * all) return std::nullopt;
+  return oldest;
 }
 
 void Describe(const PriorityView& view, const Context& context, const Span& span, bool by_marks,
@@ -142,11 +147,13 @@ Judgement JudgeCongestion(const PriorityView& view, const Context& context,
   const auto paused = [&view, &settings](const Span& span) {
     return PausedWithProgress(view, span, settings.duty);
   };
-  const bool by_marks = context.settings.expect_ecn && Lasts(view, settings.confirm, marked);
-  const bool by_pause =
-      Lasts(view, settings.confirm, paused) &&
-      (measured || rtt_high ||
-       view.PausedIntervals(Direction::kRx, settings.confirm, kBoundReached) >= kPausedIntervals);
+  const std::optional<Time> marked_for =
+      context.settings.expect_ecn ? Lasts(view, settings.confirm, marked) : std::nullopt;
+  const std::optional<Time> paused_for = Lasts(view, settings.confirm, paused);
+  const bool by_marks = marked_for.has_value();
+  const bool by_pause = paused_for && (measured || rtt_high ||
+                                       view.PausedIntervals(Direction::kRx, settings.confirm,
+                                                            kBoundReached) >= kPausedIntervals);
   if (by_marks || by_pause) {
     const Span span = view.Last(settings.confirm);
     const auto long_marks = MarksOver(view, span);
@@ -158,7 +165,7 @@ Judgement JudgeCongestion(const PriorityView& view, const Context& context,
     const bool major_pause = by_pause && measured && context.settings.expect_ecn &&
                              PausedWithProgress(view, span, settings.major_duty);
     judgement.signs = Signs::kActive;
-    judgement.since = view.now - Time(settings.confirm);
+    judgement.since = view.now - (by_pause ? *paused_for : *marked_for);
     judgement.severity = major_marks || major_pause ? Severity::kMajor : Severity::kWarning;
     judgement.weight.Add(weight::kPersistent);
     Describe(view, context, span, by_marks && !by_pause, judgement);
