@@ -51,7 +51,7 @@ class CollectionLoopTest : public ::testing::Test {
   std::vector<std::string> journal_;
   CollectionLoop collection_{
       loop_,
-      tree_.Root(),
+      {.sysfs = tree_.Root(), .procfs = "/proc"},
       {.discovered =
            [this](const std::vector<DeviceInfo>& devices) {
              auto& names = discovered_.emplace_back();
