@@ -12,6 +12,9 @@ using enum Unit;
 
 constexpr double kNothing = 0.01;
 constexpr Time kWindow = 2s;
+// The pieces of it that must be full: all but the oldest, in which the storm begins. With that one,
+// too, one storm in twenty was named later than two seconds after its start.
+constexpr Time kFull = 1700ms;
 constexpr Time kStormHour = 1h;
 constexpr Time kBoundTime = 3s;
 constexpr double kBoundLowest = 0.8;
@@ -59,7 +62,7 @@ bool PausesWithoutEnd(const PriorityView& view, const config::StormSettings& set
   }
   if (receives->share >= settings.rx_line_share) return false;
   if (!two->measured && !BoundIsEnough(view, *receives, probes)) return false;
-  const auto lowest = view.LowestDuty(Direction::kTx, 2s, 500ms);
+  const auto lowest = view.LowestDuty(Direction::kTx, kFull, 500ms);
   const bool throughout = lowest && lowest->value >= settings.piece_duty;
   const auto one = view.DutyOver(Direction::kTx, view.Last(1s));
   // One interval of a second is not enough by itself.
