@@ -103,9 +103,9 @@ class Engine {
   };
   // A tracked condition that is not ok, with its subject.
   struct Open {
-    Condition condition;
-    Subject subject;
-    Tracked* tracked;
+    Condition condition{};
+    Subject subject{};
+    Tracked* tracked = nullptr;
   };
 
   void TakeHost(const HostSample& sample);
