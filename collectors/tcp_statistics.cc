@@ -5,6 +5,8 @@
 #include <optional>
 #include <utility>
 
+#include "collectors/words.h"
+
 namespace rdmapulse::collectors {
 namespace {
 
@@ -21,16 +23,6 @@ constexpr File kNetstat{"self/net/netstat", "TcpExt", false};
 constexpr std::array<std::string_view, 8> kNames = {"InSegs",       "OutSegs",      "RetransSegs",
                                                     "InErrs",       "EstabResets",  "InCsumErrors",
                                                     "TCPDSACKRecv", "TCPLossProbes"};
-
-std::vector<std::string_view> Words(std::string_view line) {
-  std::vector<std::string_view> words;
-  while (!line.empty()) {
-    const std::size_t end = std::min(line.find(' '), line.size());
-    if (end > 0) words.push_back(line.substr(0, end));
-    line.remove_prefix(std::min(end + 1, line.size()));
-  }
-  return words;
-}
 
 // The lines of this protocol, without its name.
 std::vector<std::string_view> LinesOf(std::string_view text, std::string_view protocol) {

@@ -13,8 +13,6 @@ namespace {
 
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
-bool IsBlank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
-
 // Fit for a label, and as long as it is: a counter's name must stay itself.
 std::string Spelling(std::string_view name) {
   std::string spelling(name);
@@ -45,22 +43,6 @@ bool IsJson(std::string_view text) {
   if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
   text = Trim(text);
   return text.starts_with('{') || text.starts_with('[');
-}
-
-std::vector<std::string_view> Words(std::string_view text) {
-  std::vector<std::string_view> words;
-  std::size_t at = 0;
-  while (at < text.size()) {
-    if (IsBlank(text[at])) {
-      ++at;
-      continue;
-    }
-    std::size_t end = at;
-    while (end < text.size() && !IsBlank(text[end])) ++end;
-    words.push_back(text.substr(at, end - at));
-    at = end;
-  }
-  return words;
 }
 
 Result<std::uint64_t> ParseNumber(std::string_view text) {

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "collectors/reading.h"
+#include "collectors/words.h"
 #include "daemon/base/result.h"
 
 namespace rdmapulse::collectors::recorded {
@@ -45,9 +46,6 @@ class Lines {
 bool IsBinary(std::string_view text);
 // The first character that is no blank opens an object or an array.
 bool IsJson(std::string_view text);
-
-// The words of a line, without the blanks around them.
-std::vector<std::string_view> Words(std::string_view text);
 
 // 64 bits, exactly: decimal, or hexadecimal with 0x. The error says what is wrong with it: "not a
 // number: 'abc'", "negative: '-1'", "more than 64 bits: '…'".

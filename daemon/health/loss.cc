@@ -344,12 +344,13 @@ Judgement JudgePathLoss(const std::string& peer, ProbeClass traffic_class, const
   judgement.Say("{} lost or retransmitted in the last minute", lost, kProbes, last_lost);
   judgement.Say("that is {} of them", static_cast<double>(lost) / probes, kRatio, context.now);
   if (bad_paths > 0) {
-    judgement.Say(good_paths > 0 ? "{} to this peer lost all of the last probes, others work: one "
-                                   "way through the fabric is bad"
-                  : all_dead ? "nothing comes through in either class ({} of this one): its NIC, "
-                               "its link or the way to it"
-                             : "nothing comes through in this class ({})",
-                  bad_paths, kPaths, context.now);
+    judgement.Say(
+        good_paths > 0 ? "most of the last five probes were lost on {} to this peer, others "
+                         "work: one way through the fabric is bad"
+        : all_dead     ? "hardly anything comes through in either class ({} of this one): its "
+                         "NIC, its link or the way to it"
+                       : "most of the last five probes were lost on all {} to this peer",
+        bad_paths, kPaths, context.now);
   }
   if (const std::uint32_t other_good = GoodPathsToOthers(peer, traffic_class, context);
       other_good > 0) {

@@ -241,7 +241,7 @@ TEST_F(PeerTest, APeerThatIsReachedInNeitherClassIsSaidAfterTenSeconds) {
       << "in both classes";
   EXPECT_LE(host_.ActiveAt(Condition::kPathLoss), start + 16s);
   EXPECT_THAT(host_.Last(Condition::kPathLoss)->evidence[2].text,
-              HasSubstr("nothing comes through in either class"));
+              HasSubstr("hardly anything comes through in either class"));
 }
 
 TEST_F(PeerTest, BothClassesBadIsNoBlockedClass) {

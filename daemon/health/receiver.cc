@@ -19,7 +19,7 @@ struct Pieces {
   int paused = 0;
   int quiet = 0;
   bool known = true;
-  Time lasted{};  // of the newest ones, paused without a quiet one between
+  Time lasted{};  // since the oldest of them that no more quiet ones than kQuietPieces follow
 };
 
 std::optional<double> ReceivedBeyondAcks(const PriorityView& view, const Span& span) {
@@ -42,7 +42,7 @@ Pieces CountPieces(const PriorityView& view, Time length, double duty, double rx
     const auto rx = ReceivedBeyondAcks(view, span);
     const bool paused = piece->value >= duty && (!rx || *rx >= rx_line_share);
     ++(paused ? pieces.paused : pieces.quiet);
-    if (paused && pieces.quiet == 0) pieces.lasted = view.now - piece->from;
+    if (paused && pieces.quiet <= kQuietPieces) pieces.lasted = view.now - piece->from;
     if (view.whole && view.port.cadence.samples() == 2) break;
   }
   return pieces;

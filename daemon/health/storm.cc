@@ -88,16 +88,19 @@ void DescribeStorm(const PriorityView& view, const Context& context, const Pause
     judgement.Say("this is recurring: {} in the last hour",
                   static_cast<double>(memory.storms.size()), kStorms, view.now);
   }
-  if (duty && (duty->value > 0 || !event)) {
+  if (duty) {
     const bool seldom = view.ReadSeldom();
-    judgement.Say(
-        duty->measured
-            ? (seldom
-                   ? "told its switch to stop sending for {} of the time since the reading before"
-                   : "told its switch to stop sending for {} of the last 2 s")
-            : (seldom ? "sent pause frames for up to {} of the time since the reading before"
-                      : "sent pause frames for up to {} of the last 2 s"),
-        duty->value, kRatio, view.now);
+    // Of a storm that the NIC has cut short by itself nothing may be left.
+    if (duty->value > 0 || !event) {
+      judgement.Say(
+          duty->measured
+              ? (seldom
+                     ? "told its switch to stop sending for {} of the time since the reading before"
+                     : "told its switch to stop sending for {} of the last 2 s")
+              : (seldom ? "sent pause frames for up to {} of the time since the reading before"
+                        : "sent pause frames for up to {} of the last 2 s"),
+          duty->value, kRatio, view.now);
+    }
     judgement.weight.Add(duty->measured ? weight::kMeasuredDuty : weight::kFrameDuty);
     if (!duty->measured && !event) judgement.weight.Cap(weight::kFrameDutyCap);
     if (duty->intervals < 2)

@@ -121,7 +121,10 @@ def a_deleted_device(world):
 def simulated_nic(world, host):
     """netdevsim's netdev, with siw1 on it: a driver that tells its pause frames by ethtool netlink."""
     bus = "/sys/bus/netdevsim"
-    guest = lambda script: world.guest(host, "sh", "-c", script, check=False).stdout.strip()  # noqa: E731
+
+    def guest(script):
+        return world.guest(host, "sh", "-c", script, check=False).stdout.strip()
+
     guest(f"modprobe netdevsim && mount -t debugfs none /sys/kernel/debug; echo 7 1 > {bus}/new_device")
     try:
         netdev = guest(f"ls {bus}/devices/netdevsim7/net")
