@@ -175,10 +175,10 @@ EthtoolDriver ParseEthtoolDriver(std::string_view text) {
     const std::size_t colon = line->text.find(':');
     if (colon == std::string_view::npos) continue;
     const std::string_view name = Trim(line->text.substr(0, colon));
-    std::string value = Printable(Trim(line->text.substr(colon + 1)));
-    if (name == "driver") driver.driver = std::move(value);
-    if (name == "firmware-version") driver.firmware = std::move(value);
-    if (name == "bus-info") driver.bus_info = std::move(value);
+    const std::string value = Printable(Trim(line->text.substr(colon + 1)));
+    if (name == "driver") driver.driver = value;
+    if (name == "firmware-version") driver.firmware = value;
+    if (name == "bus-info") driver.bus_info = value;
   }
   if (driver.driver.empty()) driver.problems.push_back({"", "it names no driver"});
   return driver;
