@@ -25,8 +25,8 @@ constexpr std::array<ConditionInfo, kConditionCount> kConditions = {{
     {kAgentRestart, "agent_restart", "peer.cc", "peer"},
     // The two minutes of 2.8 are the 12 clean bins themselves.
     {kLosslessLoss, "lossless_loss", "loss.cc", "priority", true, 0, 60},
-    {kPathLoss, "path_loss", "loss.cc", "priority or path", true, 0, 60},
-    {kIwarpRetx, "iwarp_retx", "loss.cc", "port", true, 0, 60},
+    {kPathLoss, "path_loss", "loss.cc, path_loss.cc", "priority or path", true, 0, 60},
+    {kIwarpRetx, "iwarp_retx", "iwarp.cc", "port", true, 0, 60},
     {kConfig, "config", "link.cc, peer.cc", "port or peer", true, 0, 60},
     {kIbCredit, "ib_credit", "link.cc", "port", true, 0, 60},
     {kCongestion, "congestion", "congestion.cc", "priority", true, 0, 120},

@@ -41,7 +41,7 @@ bool PausedWithProgress(const PriorityView& view, const Span& span, double duty_
   const auto transitions = view.priority.Over(Signal::kRxPauseTransitions, span);
   if (transitions && transitions->amount == 0) return false;
   const auto tx = view.TxLineShare(span);
-  return tx && *tx >= kMoves;
+  return tx ? *tx >= kMoves : view.whole && transitions;
 }
 
 struct Rtt {
@@ -105,6 +105,10 @@ void Describe(const PriorityView& view, const Context& context, const Span& span
   } else if (const auto tx = view.TxLineShare(span)) {
     judgement.Say("still sent {}", *tx, kLineShare, view.now);
     judgement.Not(Condition::kEgressBlocked, "it still sends {}", *tx, kLineShare);
+  } else if (const auto released = view.priority.Over(Signal::kRxPauseTransitions, span)) {
+    judgement.Say("what it sends is not counted", 0, kNone, view.now);
+    judgement.weight.Add(weight::kCounterMissing);
+    judgement.Not(Condition::kEgressBlocked, "it was let go again {}", released->amount, kTimes);
   }
   if (rtt && rtt->Factor() >= context.settings.congestion.rtt_factor) {
     judgement.Say("round trips take {} as long as they used to", rtt->Factor(), kFactor, view.now);
@@ -154,7 +158,9 @@ Judgement JudgeCongestion(const PriorityView& view, const Context& context,
   const bool by_pause = paused_for && (measured || rtt_high ||
                                        view.PausedIntervals(Direction::kRx, settings.confirm,
                                                             kBoundReached) >= kPausedIntervals);
-  if (by_marks || by_pause) {
+  // Between two moments of a recorded host it is told, but nothing says how much it held up.
+  const bool told = view.whole && paused_for;
+  if (by_marks || by_pause || told) {
     const Span span = view.Last(settings.confirm);
     const auto long_marks = MarksOver(view, span);
     const auto rx = view.RxLineShare(span);
@@ -165,8 +171,10 @@ Judgement JudgeCongestion(const PriorityView& view, const Context& context,
     const bool major_pause = by_pause && measured && context.settings.expect_ecn &&
                              PausedWithProgress(view, span, settings.major_duty);
     judgement.signs = Signs::kActive;
-    judgement.since = view.now - (by_pause ? *paused_for : *marked_for);
-    judgement.severity = major_marks || major_pause ? Severity::kMajor : Severity::kWarning;
+    judgement.since = view.now - (by_marks && !by_pause ? *marked_for : *paused_for);
+    judgement.severity = major_marks || major_pause ? Severity::kMajor
+                         : by_marks || by_pause     ? Severity::kWarning
+                                                    : Severity::kInfo;
     judgement.weight.Add(weight::kPersistent);
     Describe(view, context, span, by_marks && !by_pause, judgement);
     return judgement;

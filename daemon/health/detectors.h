@@ -99,8 +99,16 @@ struct LossMemory {
   Time exceeded = kNever;
   std::optional<double> usual{};  // out of order per packet, on a fabric that reorders
 };
-Judgement JudgeLoss(const PriorityView& view, const Context& context, LossMemory& memory);
+struct LossJudgements {
+  Judgement lost{};        // lossless_loss, or path_loss on a priority that may lose
+  // path_loss, of a recorded host, which has no probes to tell by: a peer that does not answer, or
+  // nothing gets there.
+  Judgement unanswered{};
+};
+LossJudgements JudgeLoss(const PriorityView& view, const Context& context, LossMemory& memory);
 Judgement JudgeIwarp(const PriorityView& view, const Context& context);
+
+// path_loss.cc
 // Of one peer's paths in one class, from probes alone.
 struct PathLossMemory {
   // Probes posted until then met something else: a peer that was gone, our own maintenance.

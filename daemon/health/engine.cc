@@ -165,7 +165,7 @@ void Engine::JudgePriority(PortState& port, std::uint32_t number, const Context&
   };
   const bool steady = Steady(history);
   // Remembers what was counted, also while nothing may be said.
-  Judgement loss = JudgeLoss(view, context, state->loss);
+  LossJudgements loss = JudgeLoss(view, context, state->loss);
   if (maintenance_) {  // (g4) what happens meanwhile is not held against the time after it
     state->loss.bins = LossMemory{}.bins;
     state->loss.exceeded = kNever;
@@ -197,7 +197,9 @@ void Engine::JudgePriority(PortState& port, std::uint32_t number, const Context&
   step(Condition::kSlowReceiver, std::move(slow_receiver));
   step(Condition::kRnrStarved, JudgeRnr(view, context));
   const bool lossless = number == settings_.lossless_priority;
-  step(lossless ? Condition::kLosslessLoss : Condition::kPathLoss, std::move(loss));
+  if (lossless) step(Condition::kLosslessLoss, std::move(loss.lost));
+  const bool unanswered = lossless || loss.unanswered.signs == Signs::kActive;
+  step(Condition::kPathLoss, std::move(unanswered ? loss.unanswered : loss.lost));
   Judgement congestion = JudgeCongestion(view, context, state->congestion);
   // What a slow receiver's senders feel comes back to it as marks (2.2).
   const auto& slow = state->conditions[static_cast<std::size_t>(Condition::kSlowReceiver)];

@@ -1,6 +1,5 @@
 // lossless_loss, path_loss: what did not arrive, by counters and by probes.
 #include <algorithm>
-#include <set>
 
 #include "daemon/health/detectors.h"
 #include "daemon/health/event_ratio.h"
@@ -15,8 +14,6 @@ constexpr std::size_t kWindowBins = 6;
 // A peer that went away is the reason of timeouts for so long: retries of applications end by then.
 constexpr Time kPeerTrouble = 60s;
 constexpr Time kPeerKnown = 5s;
-// A peer that is gone is known by its session by then, one whose link is down says so itself.
-constexpr Time kAllDead = 10s;
 
 // Columns of LossMemory::bins.
 enum Column : std::size_t { kGaps, kReceived, kResent, kSent, kNaked, kReordered };
@@ -44,6 +41,12 @@ bool CountsLoss(const PriorityView& view) {
     if (view.priority.Has(signal)) return true;
   }
   return false;
+}
+
+// A packet that is missed by whoever waits for it is told from one that nobody answers.
+bool CountsGaps(const PriorityView& view) {
+  return view.priority.Has(Signal::kOutOfSequence) ||
+         view.priority.Has(Signal::kPacketSequenceError) || view.priority.Has(Signal::kImpliedNak);
 }
 
 // Timeouts and spent retries do not tell a lost packet from a peer that is gone.
@@ -180,26 +183,31 @@ void Describe(const PriorityView& view, const LossMemory& memory, const Sides& s
   }
 }
 
-// Paths of the class on which the last probes went through.
-std::uint32_t GoodPathsToOthers(const std::string& peer, ProbeClass traffic_class,
-                                const Context& context) {
-  std::uint32_t good = 0;
-  for (const auto& [path, history] : context.probes.paths()) {
-    if (path.peer == peer || path.traffic_class != traffic_class) continue;
-    if (KindOf(path) != ProbeKind::kOneSided) continue;
-    const auto five = history.LastFive(context.now, context.settings.probe_deadline,
-                                       context.probes.Disturbed(path.local));
-    if (five.bad == 0 && five.good_in_a_row > 0) ++good;
+// Retries ran out, and nothing says that a single packet was lost: one peer, or the only way to it.
+Judgement Unanswered(const PriorityView& view, const LossMemory& memory, const Sides& sides) {
+  Judgement judgement;
+  judgement.signs = Signs::kActive;
+  judgement.peer_side = true;
+  judgement.since = memory.exceeded;
+  judgement.weight.Add(weight::kHardEvent);
+  judgement.Say("retries ran out on {} that a peer did not answer", memory.exceeded_count, kPackets,
+                memory.exceeded);
+  if (sides.sender.events > 0) {
+    judgement.Say("the ACK timeout ran out {} in the last minute", sides.sender.events, kTimes,
+                  view.now);
   }
-  return good;
+  judgement.Not(Condition::kLosslessLoss, "no packet came out of order, and no peer missed one", 0,
+                kNone);
+  return judgement;
 }
 
 }  // namespace
 
-Judgement JudgeLoss(const PriorityView& view, const Context& context, LossMemory& memory) {
+LossJudgements JudgeLoss(const PriorityView& view, const Context& context, LossMemory& memory) {
   const config::LossSettings& settings = context.settings.loss;
-  Judgement judgement;
-  if (!CountsLoss(view)) return judgement;
+  LossJudgements judgements;
+  if (!CountsLoss(view)) return judgements;
+  Judgement& judgement = judgements.lost;
   const bool trouble = PeerInTrouble(view, context);
   Collect(view, context, !trouble, memory);
   if (view.whole) memory.usual = 0;
@@ -230,14 +238,20 @@ Judgement JudgeLoss(const PriorityView& view, const Context& context, LossMemory
   const bool drip = some >= settings.bins && all_events >= settings.events * settings.bins &&
                     sides.Worst() >= settings.warning_ratio;
   const bool whole = view.whole && loud > 0;
+  // Timeouts alone may be an application at the other end that died (1.5): the probes decide.
+  const double gaps = sides.receiver.events + memory.bins.Sum(kWindowBins)[kNaked];
+  const auto probes = context.probes.Loss(view.port.name, ProbeClass::kLossless, view.now);
+  const bool only_timeouts = gaps <= 0 && probes.lost == 0;
+  if (view.whole && exceeded && only_timeouts && CountsGaps(view)) {
+    judgements.unanswered = Unanswered(view, memory, sides);
+    judgement.signs = Signs::kNone;
+    return judgements;
+  }
+  judgements.unanswered.signs = exceeded ? Signs::kNone : Signs::kClear;
   if (loud >= settings.bins || drip || whole || exceeded) {
     judgement.signs = Signs::kActive;
     judgement.severity = exceeded ? Severity::kCritical
                                   : SeverityOf(std::max(loud_sum.Worst(), sides.Worst()), settings);
-    // Timeouts alone may be an application at the other end that died (1.5): the probes decide.
-    const double gaps = sides.receiver.events + memory.bins.Sum(kWindowBins)[kNaked];
-    const auto probes = context.probes.Loss(view.port.name, ProbeClass::kLossless, view.now);
-    const bool only_timeouts = gaps <= 0 && probes.lost == 0;
     if (only_timeouts && (probes.probes > 0 || !exceeded)) judgement.severity = Severity::kWarning;
     // Retries that run out in this class alone, without a gap anywhere: a pause that does not end
     // does that (0.3).
@@ -256,109 +270,10 @@ Judgement JudgeLoss(const PriorityView& view, const Context& context, LossMemory
     for (const auto& row : rows) left += SidesOf(row, memory).receiver.events + row[kResent];
     const bool quiet = memory.exceeded == kNever || view.now - memory.exceeded > 120s;
     judgement.signs = left == 0 && quiet ? Signs::kClear : Signs::kNone;
-    return judgement;
+    return judgements;
   }
-  // A loss that began lately is not thinned by the time before it.
   Describe(view, memory, loud > 0 ? loud_sum : sides, judgement);
-  return judgement;
-}
-
-Judgement JudgePathLoss(const std::string& peer, ProbeClass traffic_class, const Context& context,
-                        PathLossMemory& memory) {
-  Judgement judgement;
-  judgement.severity =
-      traffic_class == ProbeClass::kLossless ? Severity::kMajor : Severity::kWarning;
-  const PeerHistory* const session = context.probes.Peer(peer);
-  if (context.self_late) return judgement;
-  // The peer went, came back or started anew: its state is the answer, not the network (g5).
-  if (session != nullptr) {
-    const bool down = session->session_up && !*session->session_up;
-    const Time changed = std::max(session->returned, session->epoch_changed);
-    if (down || context.now - changed < context.settings.peer.epoch_guard) {
-      memory.not_before = context.now;
-      return judgement;
-    }
-  }
-  std::uint32_t probes = 0;
-  std::uint32_t lost = 0;
-  std::uint32_t bad_paths = 0;
-  std::uint32_t good_paths = 0;
-  bool other_class_dead = false;
-  Time last_lost = kNever;
-  std::set<std::int64_t> bins;
-  for (const auto& [path, history] : context.probes.PathsTo(peer)) {
-    if (KindOf(path) != ProbeKind::kOneSided) continue;
-    const Time since = std::max(memory.not_before, context.probes.Disturbed(path.local));
-    const auto five = history.LastFive(context.now, context.settings.probe_deadline,
-                                       std::max(since, memory.all_dead_until));
-    if (path.traffic_class != traffic_class) {
-      other_class_dead =
-          history.LastFive(context.now, context.settings.probe_deadline).good_in_a_row == 0;
-      continue;
-    }
-    const bool broken = five.bad >= context.settings.peer.bad_probes && five.lost > 0 &&
-                        five.over >= context.settings.peer.over;
-    if (broken)
-      ++bad_paths;
-    else if (five.good_in_a_row > 0)
-      ++good_paths;
-    for (auto it = history.seen.rbegin(); it != history.seen.rend(); ++it) {
-      if (context.now - it->time > Time(60s) || it->posted <= since) break;
-      ++probes;
-      if (!it->Lost()) continue;
-      ++lost;
-      last_lost = std::max(last_lost, it->time);
-      bins.insert(it->time / Time(10s));
-    }
-  }
-  if (probes == 0) return judgement;
-  const config::LossSettings& settings = context.settings.loss;
-  const bool repeated = lost >= settings.events && bins.size() >= settings.bins;
-  // Both classes at once and nothing comes through: the peer's NIC or link as likely as a path, and
-  // what is wrong there that host can say. If it lasts it is said here, too.
-  const bool all_dead = bad_paths > 0 && good_paths == 0 && other_class_dead;
-  if (all_dead && !memory.all_dead_since) memory.all_dead_since = context.now;
-  if (!all_dead && memory.all_dead_since) {
-    // Over: what was lost then is no sign of a path that loses some, unless it comes again and
-    // again.
-    memory.all_dead_until = context.now;
-    if (context.now - *memory.all_dead_since >= kAllDead) memory.not_before = context.now;
-    memory.all_dead_since.reset();
-    judgement.signs = Signs::kNone;
-    return judgement;
-  }
-  const bool dead_long = all_dead && context.now - *memory.all_dead_since >= kAllDead;
-  const bool bad = bad_paths > 0 || repeated;
-  if (!bad && lost < settings.events) {
-    judgement.signs = lost == 0 ? Signs::kClear : Signs::kNone;
-    return judgement;
-  }
-  judgement.signs = (bad && !all_dead) || dead_long ? Signs::kActive : Signs::kSuspect;
-  if (all_dead) judgement.severity = Severity::kWarning;
-  // Nothing at all comes through and nobody says whether the peer lives: it may be the peer.
-  const bool alive = session != nullptr && session->session_up.value_or(false);
-  if (good_paths == 0 && !alive) judgement.severity = Severity::kWarning;
-  judgement.weight.Add(weight::kOwnCounter);
-  if (alive) judgement.weight.Add(weight::kSessionUp);
-  if (repeated) judgement.weight.Add(weight::kPersistent);
-  judgement.Say("{} lost or retransmitted in the last minute", lost, kProbes, last_lost);
-  judgement.Say("that is {} of them", static_cast<double>(lost) / probes, kRatio, context.now);
-  if (bad_paths > 0) {
-    judgement.Say(
-        good_paths > 0 ? "most of the last five probes were lost on {} to this peer, others "
-                         "work: one way through the fabric is bad"
-        : all_dead     ? "hardly anything comes through in either class ({} of this one): its "
-                         "NIC, its link or the way to it"
-                       : "most of the last five probes were lost on all {} to this peer",
-        bad_paths, kPaths, context.now);
-  }
-  if (const std::uint32_t other_good = GoodPathsToOthers(peer, traffic_class, context);
-      other_good > 0) {
-    judgement.Say("probes come through on {} to other peers", other_good, kPaths, context.now);
-    judgement.weight.Add(weight::kPeersAgree);
-  }
-  if (alive) judgement.Not(Condition::kPeerDown, "its control session answers", 0, kNone);
-  return judgement;
+  return judgements;
 }
 
 }  // namespace rdmapulse::health

@@ -237,6 +237,19 @@ TEST(SlowReceiverTest, AThirdOfTheTimeIsMajor) {
   EXPECT_EQ(host.Loud(Severity::kMajor), "slow_receiver");
 }
 
+TEST(SlowReceiverTest, WhoLetsItsSwitchSendReceivesCountedOrNot) {
+  for (const auto& [duty, states] :
+       {std::pair{0.1, "suspect active/warning"}, std::pair{0.7, "suspect active/major"},
+        std::pair{0.9, "suspect"}}) {
+    TestHost host;
+    host.absent = {Signal::kPrioRxBytes, Signal::kPrioTxBytes};
+    host.Run(20s, {});
+    host.Run(60s, {.tx_duty = duty});
+    EXPECT_EQ(host.States(Condition::kSlowReceiver), states) << duty;
+    EXPECT_EQ(host.States(Condition::kStormSource), "") << duty;
+  }
+}
+
 TEST(SlowReceiverTest, FramesAloneTellWhenTheyNeverStop) {
   for (const auto& [quiet_of_ten, states] :
        {std::pair{1, "suspect active/warning"}, std::pair{3, "suspect"}}) {

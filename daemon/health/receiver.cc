@@ -12,6 +12,8 @@ using enum Unit;
 constexpr Time kPiece = 5s;
 // A bound from frames counts XON too and holds each for its longest: less than this it proves none.
 constexpr double kFrameBoundMin = 0.3;
+// What comes in is not counted: who pauses no more of the time than this lets it come.
+constexpr double kLetsCome = 0.8;
 // Of the pieces of `confirm`, one may be quiet: senders pause too.
 constexpr int kQuietPieces = 1;
 
@@ -26,6 +28,11 @@ std::optional<double> ReceivedBeyondAcks(const PriorityView& view, const Span& s
   const auto rx = view.RxLineShare(span);
   if (!rx) return std::nullopt;
   return std::max(0.0, *rx - kAckShare * view.TxLineShare(span).value_or(0));
+}
+
+// It goes on receiving.
+bool Progresses(const Duty& duty, const std::optional<double>& rx, double rx_line_share) {
+  return rx ? *rx >= rx_line_share : duty.value <= kLetsCome;
 }
 
 // Paused and still receiving, piece by piece, the newest first.
@@ -57,7 +64,7 @@ bool SaysFull(const PriorityView& view) {
 }
 
 void DescribeSlow(const PriorityView& view, const Context& context, const Duty& duty, Time lasted,
-                  double rx, Judgement& judgement) {
+                  const std::optional<double>& rx, Judgement& judgement) {
   judgement.Say(duty.measured ? "pauses its switch {} of the time"
                               : "sends pause frames for up to {} of the time",
                 duty.value, kRatio, view.now);
@@ -65,9 +72,18 @@ void DescribeSlow(const PriorityView& view, const Context& context, const Duty& 
                 view.now);
   judgement.weight.Add(duty.measured ? weight::kMeasuredDuty : weight::kFrameDuty);
   if (!duty.measured) judgement.weight.Cap(weight::kFrameDutyCap);
-  judgement.weight.Add(duty.intervals < 2 ? weight::kOneSample : weight::kPersistent);
-  judgement.Say("went on receiving {} meanwhile", rx, kLineShare, view.now);
-  judgement.weight.Add(weight::kSessionUp);
+  const bool one = duty.intervals < 2 && !view.whole;
+  judgement.weight.Add(one ? weight::kOneSample : weight::kPersistent);
+  if (rx) {
+    judgement.Say("went on receiving {} meanwhile", *rx, kLineShare, view.now);
+    judgement.weight.Add(weight::kSessionUp);
+    judgement.Not(Condition::kStormSource, "data still comes in, at {}", *rx, kLineShare);
+  } else {
+    judgement.Say("what it receives is not counted", 0, kNone, view.now);
+    judgement.weight.Add(weight::kCounterMissing);
+    judgement.Not(Condition::kStormSource, "it lets data come for {} of the time", 1 - duty.value,
+                  kRatio);
+  }
   for (const auto& [signal, text] :
        {std::pair{Signal::kPcieStalls, "PCIe was stalled {} in the last 30 s"},
         std::pair{Signal::kBufferNearFull, "its buffer was nearly full {} in the last 30 s"}}) {
@@ -76,7 +92,6 @@ void DescribeSlow(const PriorityView& view, const Context& context, const Duty& 
     judgement.Say(text, grown->amount, kTimes, view.now);
     judgement.weight.Add(weight::kOwnCounter);
   }
-  judgement.Not(Condition::kStormSource, "data still comes in, at {}", rx, kLineShare);
   if (context.self_late) judgement.weight.Add(weight::kSelfLate);
 }
 
@@ -91,8 +106,9 @@ Judgement JudgeSlowReceiver(const PriorityView& view, const Context& context) {
   const auto long_rx = ReceivedBeyondAcks(view, view.Last(settings.confirm));
   const auto duty = view.DutyOver(Direction::kTx, view.Last(settings.confirm));
   const double enough = five->measured ? settings.duty : std::max(settings.duty, kFrameBoundMin);
-  const bool progress = rx && *rx >= settings.rx_line_share;
-  if (duty && duty->value >= enough && progress && long_rx && *long_rx >= settings.rx_line_share) {
+  const bool progress = Progresses(*five, rx, settings.rx_line_share);
+  if (duty && duty->value >= enough && progress &&
+      Progresses(*duty, long_rx, settings.rx_line_share)) {
     const Pieces pieces = CountPieces(view, settings.confirm, enough, settings.rx_line_share);
     if (pieces.known && pieces.quiet <= kQuietPieces && pieces.paused > 0) {
       // A bound from frames proves no slowness by itself: the NIC says that its buffer was full, or
@@ -104,13 +120,13 @@ Judgement JudgeSlowReceiver(const PriorityView& view, const Context& context) {
       judgement.since = view.now - pieces.lasted;
       const bool major = duty->measured && duty->value >= settings.major_duty;
       judgement.severity = major ? Severity::kMajor : Severity::kWarning;
-      DescribeSlow(view, context, *duty, pieces.lasted, *rx, judgement);
+      DescribeSlow(view, context, *duty, pieces.lasted, rx, judgement);
       return judgement;
     }
   }
   if (progress && five->value >= enough) {
     judgement.signs = Signs::kSuspect;
-    DescribeSlow(view, context, *five, view.now - five->from, *rx, judgement);
+    DescribeSlow(view, context, *five, view.now - five->from, rx, judgement);
     return judgement;
   }
   const auto minute = view.DutyOver(Direction::kTx, view.Last(60s));
@@ -137,8 +153,9 @@ std::optional<Rnr> RnrOver(const PriorityView& view, std::initializer_list<Signa
   return Rnr{*events, std::min(*events / of, 1.0)};
 }
 
+// Between two moments of a recorded host each event is what was recorded for.
 bool Starved(const std::optional<Rnr>& rnr, const Context& context) {
-  return rnr && rnr->events >= context.settings.loss.events &&
+  return rnr && rnr->events >= (context.whole ? 1 : context.settings.loss.events) &&
          rnr->ratio >= context.settings.receiver.rnr_ratio;
 }
 

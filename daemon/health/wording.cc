@@ -238,6 +238,13 @@ std::string Advice(const Finding& finding, const Judgement& judgement) {
                  "hop. See which peers and paths are hit (rdmapulse peers), and drain that link.",
                  port, host, priority);
     case Condition::kPathLoss:
+      if (judgement.peer_side) {
+        return text + fmt::format(
+                          "A peer of {} does not answer, or nothing gets to it (transport retry "
+                          "exceeded, status 12). The application that failed names the peer: see "
+                          "whether it and its process live, then the way there (rdmapulse peers).",
+                          port);
+      }
       return text +
              fmt::format(
                  "Packets {} are lost. See which paths are hit (rdmapulse peers): "

@@ -86,7 +86,7 @@ class GzipLines final : public LineReader {
   std::string name_;
   Gzip file_;
   // Holds a line of the longest allowed, and what came with it.
-  std::vector<char> buffer_ = std::vector<char>(kLineBytesMax + 2 * kChunk);
+  std::vector<char> buffer_ = std::vector<char>(kLineBytesMax + std::size_t{2} * kChunk);
   std::size_t first_ = 0;  // of what was not taken yet
   std::size_t used_ = 0;
   std::size_t seen_ = 0;  // of it, without an end of line

@@ -11,7 +11,7 @@
 namespace rdmapulse::health::trace {
 
 // A row of a trace has some forty short cells.
-inline constexpr std::size_t kLineBytesMax = 64 * 1024;
+inline constexpr std::size_t kLineBytesMax = std::size_t{64} * 1024;
 
 class LineReader {
  public:

@@ -76,7 +76,7 @@ std::optional<std::size_t> Table::Find(std::string_view column) const {
 Result<bool> Table::Next() {
   std::string_view line;
   do {
-    const Result<bool> more = lines_->Next(line);
+    Result<bool> more = lines_->Next(line);
     if (!more || !*more) return more;
   } while (line.empty());
   if (!Split(line) || cells_.size() != columns_.size()) {
