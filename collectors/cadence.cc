@@ -31,12 +31,12 @@ constexpr Duration kFastest = 100ms;
 Duration RegularPeriod(Source source, std::string_view driver) {
   switch (source) {
     // Link downs and FEC: slow to change, and firmware commands under the network lock.
-    case Source::kEthtoolNl: return 5s;
+    case Source::kEthtoolNl:
+    case Source::kCm:
+    case Source::kMad: return 5s;
     // Configuration above all; 28 firmware commands on mlx5, whose counters are ethtool's anyway.
     case Source::kDcb: return driver == "mlx5" ? Duration(5min) : Duration(30s);
     case Source::kRdmaNl: return 10s;
-    case Source::kCm: return 5s;
-    case Source::kMad: return 5s;
     case Source::kCounters:
     case Source::kHwCounters:
     case Source::kDeviceHwCounters:

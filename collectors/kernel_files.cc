@@ -20,6 +20,7 @@ namespace {
 constexpr std::size_t kMaxQuoted = 40;
 // A path in sysfs crosses one link of the class and perhaps one of the device; more is a circle.
 constexpr int kMaxTextLinks = 8;
+constexpr int kMaxAttempts = 100;
 
 bool IsAbsent(int error) { return error == ENOENT || error == ENOTDIR; }
 
@@ -64,7 +65,11 @@ tl::expected<UniqueFd, int> KernelFiles::OpenOnce(const std::string& path, int f
     open_how how{};
     how.flags = static_cast<std::uint64_t>(flags);
     how.resolve = RESOLVE_IN_ROOT;
-    fd = static_cast<int>(syscall(SYS_openat2, root_fd_.get(), path.c_str(), &how, sizeof(how)));
+    // openat2(2): a rename anywhere meanwhile makes the kernel unsure of a "..", and it says so.
+    int attempts = 0;
+    do {
+      fd = static_cast<int>(syscall(SYS_openat2, root_fd_.get(), path.c_str(), &how, sizeof(how)));
+    } while (fd < 0 && errno == EAGAIN && ++attempts < kMaxAttempts);
   }
   if (fd < 0) return tl::unexpected(errno);
   return UniqueFd(fd);

@@ -5,7 +5,10 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <atomic>
 #include <cerrno>
+#include <cstdio>
+#include <thread>
 
 #include "tests/fakes/tree.h"
 
@@ -79,6 +82,25 @@ TEST(KernelFilesTest, LinksOfARecordingStayInside) {
   const KernelFiles recorded(tree.Root(), Links::kInsideRoot);
   EXPECT_EQ(Outcome(recorded.ReadText("d/out")), "absent");
   EXPECT_EQ(Outcome(recorded.ReadText("d/up")), "'2\n'");
+}
+
+// The kernel refuses a ".." while anything is renamed anywhere on the machine.
+TEST(KernelFilesTest, RenamesElsewhereDoNotMakeALinkUnreadable) {
+  const fakes::Tree tree("d/up -> ../inside\ninside = 2\n");
+  const fakes::Tree elsewhere("a = 1\n");
+  std::atomic<bool> enough{false};
+  std::thread renamer([&elsewhere, &enough] {
+    const std::string a = elsewhere.Root() + "/a";
+    const std::string b = elsewhere.Root() + "/b";
+    while (!enough) {
+      EXPECT_EQ(std::rename(a.c_str(), b.c_str()), 0);
+      EXPECT_EQ(std::rename(b.c_str(), a.c_str()), 0);
+    }
+  });
+  const KernelFiles recorded(tree.Root(), Links::kInsideRoot);
+  for (int i = 0; i < 5000; ++i) EXPECT_EQ(Outcome(recorded.ReadText("d/up")), "'2\n'");
+  enough = true;
+  renamer.join();
 }
 
 TEST(KernelFilesTest, FollowsLinksThatARecordingKeptAsText) {

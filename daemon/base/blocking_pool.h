@@ -7,7 +7,7 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/thread_pool.hpp>
 #include <cstddef>
-#include <optional>
+#include <memory>
 #include <utility>
 
 #include "daemon/base/background.h"
@@ -18,7 +18,9 @@ class BlockingPool {
  public:
   BlockingPool(boost::asio::io_context& loop, std::size_t threads,
                Urgency urgency = Urgency::kNormal)
-      : loop_(loop), urgency_(urgency), pool_(std::in_place, threads) {}
+      : loop_(loop),
+        urgency_(urgency),
+        pool_(std::make_unique<boost::asio::thread_pool>(threads)) {}
 
   // `work()` runs on a thread of the pool; `done(result)` on the loop, which does not end before.
   // Neither does after Stop.
@@ -48,7 +50,7 @@ class BlockingPool {
  private:
   boost::asio::io_context& loop_;
   Urgency urgency_;
-  std::optional<boost::asio::thread_pool> pool_;
+  std::unique_ptr<boost::asio::thread_pool> pool_;
 };
 
 }  // namespace rdmapulse

@@ -64,7 +64,7 @@ class RecordedLines final : public health::trace::LineReader {
 
   Result<bool> Next(std::string_view& line) override {
     while (true) {
-      const Result<bool> more = part_->Next(line);
+      Result<bool> more = part_->Next(line);
       if (!more) return more;
       if (*more) {
         ++number_;
@@ -141,7 +141,7 @@ Result<std::string> HostsCsvGz(const Recording& recording) {
   Result<std::string> file = Gzip(health::trace::HostHeader());
   if (!file) return file;
   for (const std::string& member : recording.rows_gz) *file += member;
-  const Result<std::string> rest = Gzip(recording.rows);
+  Result<std::string> rest = Gzip(recording.rows);
   if (!rest) return rest;
   *file += *rest;
   return file;
