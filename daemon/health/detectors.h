@@ -90,8 +90,9 @@ struct VictimMemory {
 Judgement JudgeVictim(const PriorityView& view, const Context& context, VictimMemory& memory);
 
 // loss.cc
+inline constexpr std::size_t kLossColumns = 8;
 struct LossMemory {
-  EventBins<6> bins{std::chrono::seconds(10), 12};
+  EventBins<kLossColumns> bins{std::chrono::seconds(10), 12};
   double timeouts = 0;       // of the times when no peer was in trouble
   double timeouts_seen = 0;  // as they stand
   double exceeded_seen = 0;
@@ -100,7 +101,7 @@ struct LossMemory {
   std::optional<double> usual{};  // out of order per packet, on a fabric that reorders
 };
 struct LossJudgements {
-  Judgement lost{};        // lossless_loss, or path_loss on a priority that may lose
+  Judgement lost{};  // lossless_loss, or path_loss on a priority that may lose
   // path_loss, of a recorded host, which has no probes to tell by: a peer that does not answer, or
   // nothing gets there.
   Judgement unanswered{};

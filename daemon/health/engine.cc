@@ -302,6 +302,7 @@ std::vector<Finding> Engine::Evaluate(Time now) {
     }
   }
   if (now >= peers_due_) {
+    probes_.Prune(now);
     JudgePeers(context);
     peers_due_ = now + kPeerInterval;
   }

@@ -16,7 +16,17 @@ constexpr Time kPeerTrouble = 60s;
 constexpr Time kPeerKnown = 5s;
 
 // Columns of LossMemory::bins.
-enum Column : std::size_t { kGaps, kReceived, kResent, kSent, kNaked, kReordered };
+enum Column : std::size_t {
+  kGaps,
+  kReceived,
+  kTimeouts,
+  kSent,
+  kNaked,
+  kReordered,
+  kNotReady,       // this host had no receive posted
+  kPeersNotReady,  // a peer had none
+};
+using Row = EventBins<kLossColumns>::Row;
 
 double Total(const SignalHistory& history, std::initializer_list<Signal> signals) {
   double sum = 0;
@@ -79,10 +89,17 @@ struct Sides {
 // Three times what is usual is not usual any more.
 constexpr double kUsualFactor = 3;
 
-Sides SidesOf(const EventBins<6>::Row& row, const LossMemory& memory) {
-  const double usual = kUsualFactor * memory.usual.value_or(0) * row[kReceived];
-  const double missing = row[kGaps] + std::max(0.0, row[kReordered] - usual);
-  return {{missing, row[kReceived]}, {row[kResent], row[kSent]}};
+// Of packets that were under way when the receiver said that it is not ready, the next one is out
+// of sequence: one for each such answer.
+double Missing(const Row& row, double usual) {
+  return std::max(0.0, row[kReordered] - usual * row[kReceived] - row[kNotReady]);
+}
+double Naked(const Row& row) { return std::max(0.0, row[kNaked] - row[kPeersNotReady]); }
+double Resent(const Row& row) { return Naked(row) + row[kTimeouts]; }
+
+Sides SidesOf(const Row& row, const LossMemory& memory) {
+  const double missing = row[kGaps] + Missing(row, kUsualFactor * memory.usual.value_or(0));
+  return {{missing, row[kReceived]}, {Resent(row), row[kSent]}};
 }
 
 // Packets that come out of order from the very start, at a port that never has to send anything
@@ -91,12 +108,12 @@ Sides SidesOf(const EventBins<6>::Row& row, const LossMemory& memory) {
 void LearnUsual(const PriorityView& view, const Context& context, LossMemory& memory) {
   const auto& rows = memory.bins.rows();
   if (memory.usual || rows.size() < 2) return;
-  const EventBins<6>::Row& first = rows.back();
+  const Row& first = rows.back();
   memory.usual = 0;
-  if (first[kGaps] > 0 || first[kResent] > 0 || first[kReceived] <= 0) return;
+  if (first[kGaps] > 0 || Resent(first) > 0 || first[kReceived] <= 0) return;
   if (view.port.port.Total(Signal::kFcsErrors) > 0) return;
   if (context.probes.Loss(view.port.name, ProbeClass::kLossless, view.now).lost > 0) return;
-  memory.usual = first[kReordered] / first[kReceived];
+  memory.usual = Missing(first, 0) / first[kReceived];
 }
 
 bool Loud(const EventRatio& ratio, const config::LossSettings& settings) {
@@ -121,19 +138,21 @@ void Collect(const PriorityView& view, const Context& context, bool timeouts, Lo
   const double reordered =
       context.settings.expect_out_of_order ? 0 : Total(view.priority, {Signal::kOutOfSequence});
   const double naked = Total(view.priority, {Signal::kPacketSequenceError, Signal::kImpliedNak});
-  double resent = naked;
   // What is left out now must not come as a jump later: it is taken from what was counted so far.
   const double all_timeouts = Total(view.priority, {Signal::kRetransmitTimeout});
   if (timeouts) memory.timeouts += all_timeouts - memory.timeouts_seen;
   memory.timeouts_seen = all_timeouts;
-  resent += memory.timeouts;
-  memory.bins.Add(view.now, {gaps,
-                             PacketTotal(view, {Signal::kPrioRxPackets, Signal::kRdmaRxPackets,
-                                                Signal::kPrioRxBytes, Signal::kRdmaRxBytes}),
-                             resent,
-                             PacketTotal(view, {Signal::kPrioTxPackets, Signal::kRdmaTxPackets,
-                                                Signal::kPrioTxBytes, Signal::kRdmaTxBytes}),
-                             naked, reordered});
+  // A NIC has the one counter or the other.
+  const double not_ready = std::max(Total(view.priority, {Signal::kOutOfBuffer}),
+                                    Total(view.priority, {Signal::kRnrNakSent}));
+  memory.bins.Add(view.now,
+                  {gaps,
+                   PacketTotal(view, {Signal::kPrioRxPackets, Signal::kRdmaRxPackets,
+                                      Signal::kPrioRxBytes, Signal::kRdmaRxBytes}),
+                   memory.timeouts,
+                   PacketTotal(view, {Signal::kPrioTxPackets, Signal::kRdmaTxPackets,
+                                      Signal::kPrioTxBytes, Signal::kRdmaTxBytes}),
+                   naked, reordered, not_ready, Total(view.priority, {Signal::kRnrNakReceived})});
   const double exceeded = Total(view.priority, {Signal::kRetriesExceeded});
   if (exceeded > memory.exceeded_seen && timeouts) {
     memory.exceeded = view.now;
@@ -239,7 +258,7 @@ LossJudgements JudgeLoss(const PriorityView& view, const Context& context, LossM
                     sides.Worst() >= settings.warning_ratio;
   const bool whole = view.whole && loud > 0;
   // Timeouts alone may be an application at the other end that died (1.5): the probes decide.
-  const double gaps = sides.receiver.events + memory.bins.Sum(kWindowBins)[kNaked];
+  const double gaps = sides.receiver.events + Naked(memory.bins.Sum(kWindowBins));
   const auto probes = context.probes.Loss(view.port.name, ProbeClass::kLossless, view.now);
   const bool only_timeouts = gaps <= 0 && probes.lost == 0;
   if (view.whole && exceeded && only_timeouts && CountsGaps(view)) {
@@ -267,7 +286,7 @@ LossJudgements JudgeLoss(const PriorityView& view, const Context& context, LossM
     judgement.signs = Signs::kSuspect;
   } else {
     double left = 0;
-    for (const auto& row : rows) left += SidesOf(row, memory).receiver.events + row[kResent];
+    for (const auto& row : rows) left += SidesOf(row, memory).receiver.events + Resent(row);
     const bool quiet = memory.exceeded == kNever || view.now - memory.exceeded > 120s;
     judgement.signs = left == 0 && quiet ? Signs::kClear : Signs::kNone;
     return judgements;

@@ -123,6 +123,29 @@ TEST(LossTest, NaksAreNoMereTimeoutsInTheFirstMinuteEither) {
   EXPECT_EQ(host.States(Condition::kLosslessLoss), "suspect active/critical");
 }
 
+// What was under way behind a packet that found no receive is out of sequence.
+TEST(LossTest, AReceiverThatIsNotReadyLosesNothing) {
+  for (const auto& [out_of_order, loud] :
+       {std::pair{0.9, "rnr_starved"}, std::pair{3.0, "rnr_starved lossless_loss"}}) {
+    for (const auto& [not_ready, unordered] :
+         {std::pair{Signal::kRnrNakSent, Signal::kOutOfSequence},
+          std::pair{Signal::kOutOfBuffer, Signal::kOutOfSequence},
+          std::pair{Signal::kRnrNakReceived, Signal::kPacketSequenceError}}) {
+      TestHost host;
+      host.step = 1s;
+      host.Run(40s, {});
+      for (int i = 0; i < 70; ++i) {
+        host.Count(not_ready, 1e-2 * kPacketsPerSecond);
+        host.Count(unordered, out_of_order * 1e-2 * kPacketsPerSecond);
+        host.Tick({});
+      }
+      std::string names = host.Loud(Severity::kInfo);
+      if (names == "lossless_loss rnr_starved") names = "rnr_starved lossless_loss";
+      EXPECT_EQ(names, loud);
+    }
+  }
+}
+
 TEST(LossTest, OurOwnLatenessCastsNoDoubtOnCounters) {
   TestHost host;
   host.Run(40s, {});

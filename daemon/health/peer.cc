@@ -55,12 +55,17 @@ PeerNow Look(const std::string& peer, const Context& context) {
   const config::PeerSettings& settings = context.settings.peer;
   const PeerHistory* const session = context.probes.Peer(peer);
   const Time changed = session == nullptr ? kNever : session->session_changed;
+  // What was posted to a peer before it came back says nothing of it; its queue pairs are new, and
+  // may go by other source ports.
+  const bool up = session != nullptr && session->session_up.value_or(false);
+  const Time back = up ? std::max(session->returned, session->epoch_changed) : kNever;
   PeerNow now;
   now.good_in_a_row = settings.good_probes;
   now.echo_good_in_a_row = settings.good_probes;
   for (const auto& [path, history] : context.probes.PathsTo(peer)) {
     // All that was ever posted on it was torn down: nothing is known of it.
     if (history.seen.empty() && history.waiting.empty()) continue;
+    if (history.NewestPosted() < back) continue;
     auto five = history.LastFive(context.now, context.settings.probe_deadline);
     if (const Unposted unposted = UnpostedOn(history, context.now);
         SessionDown(session) && unposted.count > 0) {

@@ -1,6 +1,8 @@
 #include "daemon/health/probe_book.h"
 
 #include <algorithm>
+#include <set>
+#include <tuple>
 
 namespace rdmapulse::health {
 namespace {
@@ -8,6 +10,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr Time kKept = 60s;
+constexpr Time kPruneInterval = 10s;
 constexpr std::size_t kSeenMax = 512;
 // A path that keeps one outstanding has one; a trace may post on regardless.
 constexpr std::size_t kWaitingMax = 1024;
@@ -198,6 +201,28 @@ void ProbeBook::Add(const PeerSample& sample) {
 void ProbeBook::Forget(const std::string& peer) {
   peers_.erase(peer);
   std::erase_if(paths_, [&peer](const auto& entry) { return entry.first.peer == peer; });
+}
+
+// Paths that differ in their source port alone lie side by side, unless local ports differ, too.
+void ProbeBook::Prune(Time now) {
+  if (pruned_ != kNever && now - pruned_ < kPruneInterval) return;
+  pruned_ = now;
+  using Way = std::tuple<const std::string&, ProbeClass, const std::string&, const PortName&>;
+  const auto way = [](const ProbePath& path) {
+    return Way{path.peer, path.traffic_class, path.op, path.local};
+  };
+  std::map<Way, Time> newest;
+  for (const auto& [path, history] : paths_) {
+    const auto [entry, first] = newest.try_emplace(way(path), kNever);
+    entry->second = std::max(entry->second, history.NewestPosted());
+  }
+  std::set<ProbePath> old;
+  for (const auto& [path, history] : paths_) {
+    const Time posted = history.NewestPosted();
+    const bool silent = history.waiting.empty() && now - posted > kKept;
+    if (silent && newest.at(way(path)) - posted > kKept) old.insert(path);
+  }
+  std::erase_if(paths_, [&old](const auto& entry) { return old.contains(entry.first); });
 }
 
 Time ProbeBook::Disturbed(const PortName& port) const {

@@ -32,6 +32,11 @@ struct PathHistory {
   std::deque<Seen> seen;     // newest last; the last minute, 512 at most
   std::deque<Time> waiting;  // posted, not completed; oldest first
 
+  // kNever: nothing is remembered.
+  Time NewestPosted() const {
+    const Time ended = seen.empty() ? kNever : seen.back().posted;
+    return waiting.empty() ? ended : std::max(ended, waiting.back());
+  }
   // Age of the oldest that waits; 0: none.
   Time Oldest(Time now) const { return waiting.empty() ? Time(0) : now - waiting.front(); }
   // Of the last five that were due, how many were bad; one that waits past the deadline is bad, as
@@ -96,6 +101,9 @@ class ProbeBook {
   void Add(const ProbeResult& result, std::optional<bool> retransmits_grew, bool self_late);
   void Add(const PeerSample& sample);
   void Forget(const std::string& peer);
+  // Drops paths of which nothing was heard for a minute while probes went by another source port:
+  // a queue pair that was built anew has a new one.
+  void Prune(Time now);
   // The port's own link is not steady: what leaves by it until `now` tells nothing of the network.
   void Disturb(const PortName& port, Time now) { disturbed_[port] = now; }
   // Until when that was so for the port; for an unknown one, for any.
@@ -150,6 +158,7 @@ class ProbeBook {
   std::array<RttHistory, 2> rtt_;
   std::map<PortName, Time> disturbed_;
   Time last_bad_ = kNever;
+  Time pruned_ = kNever;
 };
 
 // 256 QPs a NIC, some ports, a few ops each (design 5.5): beyond that, paths are not remembered.

@@ -1,0 +1,80 @@
+// Paths by source port: a queue pair that is built anew may go by another one.
+#include <gtest/gtest.h>
+
+#include "daemon/health/probe_book.h"
+#include "daemon/health/test_trace.h"
+
+namespace rdmapulse::health {
+namespace {
+
+using namespace std::chrono_literals;
+
+ProbePath PathBy(std::uint32_t sport, ProbeClass traffic_class = ProbeClass::kLossless) {
+  return {"h2", traffic_class, "write0", sport, {}};
+}
+
+ProbeResult Result(Time posted, const ProbePath& path, bool ok) {
+  ProbeResult result{.time = posted, .posted = posted, .path = path};
+  if (ok) result.rtt = 10us;
+  if (!ok) result.outcome = ProbeOutcome::kFailed;
+  return result;
+}
+
+class SourcePortsTest : public testing::Test {
+ protected:
+  void Seconds(int count, std::uint32_t sport, bool ok) {
+    for (int i = 0; i < count; ++i) {
+      for (const ProbeClass each : {ProbeClass::kLossless, ProbeClass::kControl}) {
+        host_.engine.Add(Result(host_.now, PathBy(sport, each), ok));
+      }
+      host_.Run(1s, {});
+    }
+  }
+  void Session(bool up, std::uint64_t epoch) {
+    host_.engine.Add(PeerSample{host_.now, "h2", up, epoch});
+  }
+
+  TestHost host_;
+};
+
+TEST_F(SourcePortsTest, APeerThatReturnsByOtherPortsIsNotDown) {
+  Session(true, 1);
+  for (std::uint64_t round = 1; round <= 3; ++round) {
+    const auto sport = static_cast<std::uint32_t>(50'000 + round);
+    Seconds(20, sport, true);
+    Session(false, round);
+    Seconds(10, sport, false);
+    ASSERT_EQ(host_.Last(Condition::kPeerDown)->state, State::kActive) << round;
+    Session(true, round + 1);
+    Seconds(60, sport + 1, true);
+    EXPECT_EQ(host_.Last(Condition::kPeerDown)->state, State::kOk) << round;
+  }
+}
+
+TEST(ProbeBookTest, ForgetsAPathThatAnotherPortHasTakenOver) {
+  const config::HealthSettings settings;
+  ProbeBook book(settings);
+  Time now = 0s;
+  const auto seconds = [&book, &now](int count, std::initializer_list<std::uint32_t> sports) {
+    for (int i = 0; i < count; ++i) {
+      now += 1s;
+      for (const std::uint32_t sport : sports) {
+        book.Add(Result(now, PathBy(sport), true), std::nullopt, false);
+      }
+      book.Prune(now);
+    }
+  };
+  seconds(100, {1, 2});
+  EXPECT_EQ(book.paths().size(), 2U) << "two that are in use";
+  seconds(50, {2, 3});
+  EXPECT_EQ(book.paths().size(), 3U) << "a minute is remembered";
+  seconds(30, {2, 3});
+  EXPECT_EQ(book.paths().size(), 2U);
+  seconds(1, {});
+  now += 10min;
+  book.Prune(now);
+  EXPECT_EQ(book.paths().size(), 2U) << "the last that is known of a peer stays";
+}
+
+}  // namespace
+}  // namespace rdmapulse::health
