@@ -84,6 +84,9 @@ Changes Diff(const Config& before, const Config& after) {
   restart(before.http.listen, after.http.listen, "http.listen");
   restart(before.http.socket, after.http.socket, "http.socket");
   restart(before.control.listen, after.control.listen, "control.listen");
+  restart(before.control.tls.cert, after.control.tls.cert, "control.tls.cert");
+  restart(before.control.tls.key, after.control.tls.key, "control.tls.key");
+  restart(before.control.tls.ca, after.control.tls.ca, "control.tls.ca");
   restart(before.sysfs_root, after.sysfs_root, "sysfs_root");
   restart(before.proc_root, after.proc_root, "proc_root");
   DiffRecorder(before.recorder, after.recorder, changes);

@@ -45,8 +45,7 @@ struct Changes {
   bool Any() const { return *this != Changes{}; }
 };
 
-// Both must be usable. The order of the peers does not matter. Keys that this version does not act
-// on (tls) change nothing.
+// Both must be usable. The order of the peers does not matter.
 Changes Diff(const Config& before, const Config& after);
 
 }  // namespace rdmapulse::config

@@ -107,12 +107,14 @@ TEST(DiffTest, WhatIsOpenedAtTheStartNeedsARestart) {
     c.http.listen = "x";
     c.http.socket = "x";
     c.control.listen = "x";
+    c.control.tls = {.cert = "x", .key = "x", .ca = "x"};
     c.sysfs_root = "x";
     c.proc_root = "x";
   });
   Changes expected;
-  expected.needs_restart = {"http.listen", "http.socket", "control.listen", "sysfs_root",
-                            "proc_root"};
+  expected.needs_restart = {"http.listen",      "http.socket",     "control.listen",
+                            "control.tls.cert", "control.tls.key", "control.tls.ca",
+                            "sysfs_root",       "proc_root"};
   EXPECT_EQ(changes, expected);
 }
 

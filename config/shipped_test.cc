@@ -194,8 +194,6 @@ TEST(DocumentationTest, SaysWhatAReloadDoesWithEachKey) {
     const Changes changes = Diff(Config{}, other);
     if (row.changes == "restart") {
       EXPECT_THAT(changes.needs_restart, ElementsAre(key));
-    } else if (row.changes == "none") {
-      EXPECT_FALSE(changes.Any()) << key;
     } else {
       EXPECT_THAT(row.changes, ::testing::AnyOf("reload", "reload, QPs")) << key;
       EXPECT_TRUE(changes.Any()) << key;
@@ -205,17 +203,6 @@ TEST(DocumentationTest, SaysWhatAReloadDoesWithEachKey) {
     const bool rebuilds = class_qps || changes.gid || changes.devices || changes.rails;
     EXPECT_EQ(rebuilds, row.changes == "reload, QPs") << key;
   }
-}
-
-// What the table calls "none" is never silent in the log.
-TEST(DocumentationTest, KeysWithoutEffectSaySo) {
-  int without_effect = 0;
-  for (const auto& [key, row] : DocumentedKeys()) {
-    if (row.changes != "none") continue;
-    ++without_effect;
-    EXPECT_FALSE(Load(Nested(key, OtherValues().at(key))).problems.empty()) << key;
-  }
-  EXPECT_EQ(without_effect, 3);
 }
 
 }  // namespace

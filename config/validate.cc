@@ -119,7 +119,7 @@ void Validate(const Config& config, Report& report) {
   };
   holds_one(config.recorder.max_bytes, "recorder.max_bytes");
   holds_one(config.recorder.memory_bytes, "recorder.memory_bytes");
-  ValidateUnavailable(config, report);
+  ValidateTls(config, report);
 }
 
 }  // namespace rdmapulse::config

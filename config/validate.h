@@ -22,6 +22,6 @@ void ValidateLabels(const Labels& labels, const std::string& key, std::string_vi
 // In validate_sources.cc: discovery and selection.
 void ValidateSources(const Config& config, Report& report);
 void ValidateClasses(const Config& config, Report& report);
-void ValidateUnavailable(const Config& config, Report& report);
+void ValidateTls(const Config& config, Report& report);
 
 }  // namespace rdmapulse::config

@@ -236,14 +236,11 @@ TEST(ValidateTest, ChoicesAreKnownWords) {
               ElementsAre(HasSubstr("\"none\" is not known here; use one of aligned, full")));
 }
 
-TEST(ValidateUnavailableTest, TlsIsAnError) {
-  EXPECT_THAT(Problems("control: {tls: {cert: /c, key: /k, ca: /a}}"),
-              ElementsAre("f:1:11: control.tls: TLS is not available in this version, which "
-                          "refuses to start rather than talk in clear; delete the key and keep "
-                          "port 9937 inside a trusted network"));
+TEST(ValidateTlsTest, TakesAllThreeFilesOrNone) {
+  EXPECT_THAT(Problems("control: {tls: {cert: /c, key: /k, ca: /a}}"), IsEmpty());
+  EXPECT_THAT(Problems("control: {tls: {cert: '', key: '', ca: ''}}"), IsEmpty());
   EXPECT_THAT(Problems("control: {tls: {cert: /c}}"),
-              ElementsAre(HasSubstr("control.tls: TLS is not available"),
-                          HasSubstr("control.tls.key: is missing; TLS needs cert, key and ca"),
+              ElementsAre(HasSubstr("control.tls.key: is missing; TLS needs cert, key and ca"),
                           HasSubstr("control.tls.ca: is missing")));
 }
 
@@ -287,7 +284,7 @@ TEST(ValidateHealthTest, ThresholdsArriveAndUnknownOnesAreErrors) {
   EXPECT_FALSE(Load("health: {rx_duty: 0.1}").Usable());
 }
 
-TEST(ValidateUnavailableTest, RecorderIsCheckedAllTheSame) {
+TEST(ValidateTest, RecorderIsCheckedAllTheSame) {
   EXPECT_FALSE(Load("recorder: {dir: tmp}").Usable());
   EXPECT_FALSE(Load("recorder: {max_bytes: 1048575}").Usable());
   EXPECT_TRUE(Load("recorder: {max_bytes: 1048576}").Usable());

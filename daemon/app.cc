@@ -45,6 +45,8 @@ peers::Options PeersOptions(const config::Config& config, std::uint64_t epoch) {
   options.agent_version = std::string(kVersion);
   options.epoch = epoch;
   options.instance = peers::RandomInstance();
+  const config::Tls& tls = config.control.tls;
+  if (tls != config::Tls{}) options.tls = {.cert = tls.cert, .key = tls.key, .ca = tls.ca};
   options.random = [random = std::mt19937_64(std::random_device{}())]() mutable {
     return std::uniform_real_distribution<double>(0, 1)(random);
   };

@@ -7,7 +7,7 @@ packages=(
   # Build: Bazel from Debian, the compilers, the libraries (their run-time parts come along).
   bazel-bootstrap g++ pkg-config git
   libboost1.81-dev libboost-json1.81-dev libcli11-dev libexpected-dev libfmt-dev libibmad-dev
-  libibumad-dev libibverbs-dev libmnl-dev libprotobuf-dev libsystemd-dev libspdlog-dev
+  libibumad-dev libibverbs-dev libmnl-dev libprotobuf-dev libspdlog-dev libssl-dev libsystemd-dev
   libyaml-cpp-dev protobuf-compiler zlib1g-dev
   # Tests: frameworks, format, lint, fuzz, a real Prometheus with promtool, a real Alertmanager with
   # amtool, a reader for the rules, systemd-analyze.

@@ -33,9 +33,16 @@ ControlPlane::ControlPlane(boost::asio::io_context& io, Options options, probes:
                  .events = events,
                  .source = {},
                  .identity = {},
+                 .credentials = {},
                  .ports = {},
                  .guest_gone = [this](const std::string& name) { ForgetGuest(name); }})),
-      listener_(std::make_shared<Listener>(io, shared_->options, shared_->identity, *this)) {}
+      listener_(nullptr) {
+  Shared& shared = *shared_;
+  if (shared.options.tls) shared.credentials.emplace(*shared.options.tls);
+  listener_ =
+      std::make_shared<Listener>(io, shared.options, shared.identity,
+                                 shared.credentials ? &*shared.credentials : nullptr, *this);
+}
 
 ControlPlane::~ControlPlane() { Stop(); }
 
@@ -45,6 +52,9 @@ Result<void> ControlPlane::Listen() {
                 "set host.name to 1 to 64 letters, digits or any of _-.:@+");
   }
   assert(shared_->options.epoch != 0 && shared_->options.random);
+  if (shared_->credentials) {
+    if (auto loaded = shared_->credentials->Load(); !loaded) return loaded;
+  }
   if (shared_->options.listen.empty()) return {};
   if (auto opened = listener_->Open(); !opened) return opened;
   shared_->source = listener_->address();
@@ -122,6 +132,11 @@ std::vector<PeerSnapshot> ControlPlane::Status(TimePoint now) const {
   std::vector<PeerSnapshot> status;
   for (const auto& [name, peer] : peers_) status.push_back(peer->Status(now));
   return status;
+}
+
+std::optional<std::chrono::system_clock::time_point> ControlPlane::certificate_expires() const {
+  if (!shared_->credentials) return std::nullopt;
+  return shared_->credentials->expires();
 }
 
 const InboundCounts& ControlPlane::inbound() const { return listener_->counts(); }

@@ -14,9 +14,11 @@
 // Stop() has returned.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -51,8 +53,9 @@ class ControlPlane : public probes::PeerLink, public ListenerUser {
   ControlPlane(const ControlPlane&) = delete;
   ControlPlane& operator=(const ControlPlane&) = delete;
 
-  // Once, first. An error: the address is in use, or is none of ours, or options.host is no name
-  // that peers accept. Then nothing listens, and nothing else may be called.
+  // Once, first. An error: the address is in use, or is none of ours, options.host is no name that
+  // peers accept, or the certificates cannot be used. Then nothing listens, and nothing else may be
+  // called.
   Result<void> Listen();
   // Closes what listens, dials or talks. Pending requests fail, OnPeerGone is called.
   void Stop();
@@ -72,6 +75,8 @@ class ControlPlane : public probes::PeerLink, public ListenerUser {
   std::vector<PeerSnapshot> Status(TimePoint now) const;
   const InboundCounts& inbound() const;
   std::uint16_t listen_port() const;  // 0: not listening
+  // When our certificate ends; nullopt: without TLS.
+  std::optional<std::chrono::system_clock::time_point> certificate_expires() const;
 
   // PeerLink. Errors are asynchronous: no handler is called from within RequestConnect. What is
   // told to a peer without a session is dropped: it learns of it by the next OnPeer.

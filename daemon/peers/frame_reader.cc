@@ -8,6 +8,9 @@ namespace {
 
 // Holds a few pings or a connect; a hello with many ports grows it once.
 constexpr std::size_t kBufferBytes = 512;
+// How a TLS record begins (RFC 8446 5.1): its type, and the major version 3.
+constexpr std::uint32_t kTlsHandshake = 0x1603;
+constexpr std::uint32_t kTlsAlert = 0x1503;
 
 std::uint32_t ReadLength(const std::uint8_t* bytes) {
   return (std::uint32_t{bytes[0]} << 24) | (std::uint32_t{bytes[1]} << 16) |
@@ -40,6 +43,9 @@ Result<std::optional<std::span<const std::uint8_t>>> FrameReader::Next() {
   if (end_ - begin_ < kFrameHeaderBytes) return std::nullopt;
   const std::uint32_t length = ReadLength(buffer_.data() + begin_);
   if (length == 0) return Fail({"a frame of 0 bytes"});
+  if (length >> 16 == kTlsHandshake || length >> 16 == kTlsAlert) {
+    return Fail({"a TLS record, and we speak none; set control.tls at both ends or at none"});
+  }
   if (length > kEnvelopeBytesMax) {
     return Fail({"a frame of ", std::to_string(length), " bytes, more than the ",
                  std::to_string(kEnvelopeBytesMax), " that are allowed"});

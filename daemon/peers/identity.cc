@@ -2,14 +2,58 @@
 
 namespace rdmapulse::peers {
 
+namespace {
+
+using Index = std::map<std::string, std::set<std::string>>;
+
+void Erase(const std::string& peer, Index& index) {
+  for (auto& [key, peers] : index) peers.erase(peer);
+  std::erase_if(index, [](const auto& entry) { return entry.second.empty(); });
+}
+
+void Replace(const std::string& peer, const std::vector<std::string>& keys, Index& index) {
+  Erase(peer, index);
+  for (const std::string& key : keys) index[key].insert(peer);
+}
+
+}  // namespace
+
+std::string OfWhom(const std::vector<std::string>& certificate) {
+  std::string text;
+  for (const std::string& name : certificate) text += (text.empty() ? "" : ", ") + name;
+  return "its certificate is of " + (text.empty() ? "nobody" : text);
+}
+
 void Identity::Set(const std::string& peer, const std::vector<std::string>& addresses) {
-  Remove(peer);
-  for (const std::string& address : addresses) peers_[address].insert(peer);
+  Replace(peer, addresses, peers_);
+}
+
+void Identity::Name(const std::string& peer, const std::vector<std::string>& names) {
+  Replace(peer, names, by_names_);
 }
 
 void Identity::Remove(const std::string& peer) {
-  for (auto& [address, names] : peers_) names.erase(peer);
-  std::erase_if(peers_, [](const auto& entry) { return entry.second.empty(); });
+  Erase(peer, peers_);
+  Erase(peer, by_names_);
+}
+
+Result<std::string> Identity::FindCertified(const std::vector<std::string>& certificate,
+                                            const std::string& hello_host) const {
+  std::set<std::string> peers;
+  for (const std::string& name : certificate) {
+    const auto found = by_names_.find(name);
+    if (found != by_names_.end()) peers.insert(found->second.begin(), found->second.end());
+    if (guests_->peers.contains(name)) peers.insert(name);
+  }
+  if (peers.size() == 1) return *peers.begin();
+  if (peers.contains(hello_host)) return hello_host;
+  if (peers.empty()) {
+    return Fail({OfWhom(certificate), ", which is none of our peers"},
+                "give the peer in the configuration a name that is in its certificate");
+  }
+  return Fail({OfWhom(certificate), ", which are several of our peers, and none of them is named ",
+               hello_host},
+              "give each host a certificate of its own");
 }
 
 Result<std::string> Identity::Find(const std::string& address,

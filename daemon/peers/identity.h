@@ -1,5 +1,5 @@
-// Who an inbound connection is: its source address among the peers', and the name in its hello
-// where several peers share one address. Pure.
+// Who an inbound connection is: by its certificate under TLS, else by its source address among the
+// peers'; and by the name in its hello where that fits several peers. Pure.
 #pragma once
 
 #include <map>
@@ -13,10 +13,15 @@
 
 namespace rdmapulse::peers {
 
+// "its certificate is of h2, h2.example.com"
+std::string OfWhom(const std::vector<std::string>& certificate);
+
 class Identity {
  public:
   // `addresses` as text, IPv4-mapped ones as IPv4 (Plain in host_port.h); replaces earlier ones.
   void Set(const std::string& peer, const std::vector<std::string>& addresses);
+  // The names, in small letters, that a certificate of the peer may have.
+  void Name(const std::string& peer, const std::vector<std::string>& names);
   void Remove(const std::string& peer);
 
   // Who else may call; those above come first.
@@ -28,9 +33,14 @@ class Identity {
   // The peer's configured name. A host behind an address that only one peer has may call itself
   // what it likes.
   Result<std::string> Find(const std::string& address, const std::string& hello_host) const;
+  // The same, by the names of its certificate.
+  Result<std::string> FindCertified(const std::vector<std::string>& certificate,
+                                    const std::string& hello_host) const;
 
  private:
-  std::map<std::string, std::set<std::string>> peers_;  // by address; none is empty
+  // Values are peers; none is empty.
+  std::map<std::string, std::set<std::string>> peers_;     // by address
+  std::map<std::string, std::set<std::string>> by_names_;  // by a certificate's name
   std::shared_ptr<const Guests> guests_ = std::make_shared<const Guests>();
 };
 

@@ -26,13 +26,16 @@ constexpr auto kAcceptPause = std::chrono::milliseconds(200);
 }  // namespace
 
 Listener::Listener(asio::io_context& io, const Options& options, const Identity& identity,
-                   ListenerUser& user)
+                   Credentials* credentials, ListenerUser& user)
     : options_(options),
       identity_(identity),
+      credentials_(credentials),
       user_(&user),
       acceptor_(io),
       timer_(io),
-      logged_(options.timers.quiet) {}
+      logged_(options.timers.quiet),
+      strangers_(options.limits.strangers_per_second, options.limits.stranger_burst, Clock::now()) {
+}
 
 Result<std::vector<tcp::endpoint>> Listener::Endpoints() const {
   const auto parsed = ParseHostPort(options_.listen);
@@ -133,13 +136,15 @@ void Listener::OnAccepted(tcp::socket socket, TimePoint now) {
   const tcp::endpoint remote = socket.remote_endpoint(error);
   if (error) return;  // gone already
   const std::string address = Plain(remote.address()).to_string();
-  if (!identity_.Known(address)) {
+  // Under TLS it is the certificate that says who it is, and the peer's address may be another.
+  const bool tls = credentials_ != nullptr;
+  if (!identity_.Known(address) && (!tls || !strangers_.Take(now))) {
     ++counts_.unknown;
     if (logged_.Due(address, now)) {
       spdlog::warn(
-          "connection from {} closed: no configured peer has this address ({} more such "
+          "connection from {} closed: no configured peer has this address{} ({} more such "
           "lines held back)",
-          address, logged_.TakeHeld());
+          address, tls ? ", and too many such have come lately" : "", logged_.TakeHeld());
     }
     return;
   }
@@ -152,13 +157,22 @@ void Listener::OnAccepted(tcp::socket socket, TimePoint now) {
     return;
   }
   const auto session =
-      std::make_shared<Session>(std::move(socket), options_, *this, address, /*dial=*/0);
+      std::make_shared<Session>(std::move(socket), options_, *this, address, /*dial=*/0,
+                                tls ? credentials_->Current(now) : nullptr);
   waiting_.push_back(session);
   session->Start({});
 }
 
+// What it calls itself is known later, if the names fit several.
+std::string Listener::Objection(const Session&) { return {}; }
+
+Result<std::string> Listener::PeerOf(const Session& session, const std::string& hello_host) const {
+  return session.certified() ? identity_.FindCertified(session.names(), hello_host)
+                             : identity_.Find(session.address(), hello_host);
+}
+
 void Listener::OnHello(Session& session, const Hello& hello) {
-  const Result<std::string> name = identity_.Find(session.address(), hello.host);
+  const Result<std::string> name = PeerOf(session, hello.host);
   if (!name) {
     return session.Finish(Refused{kProtocolVersion, name.error().Text()}, name.error().Text());
   }
@@ -171,7 +185,9 @@ void Listener::OnClosed(Session& session, const std::string& why) {
   std::erase(waiting_, session.shared_from_this());
   if (user_ == nullptr) return;
   ++counts_.refused;
-  const auto name = identity_.Find(session.address(), "");
+  // One whose handshake failed has no name yet.
+  const auto name =
+      session.names().empty() ? identity_.Find(session.address(), "") : PeerOf(session, "");
   if (name) return user_->OnInboundFailed(*name, why);
   if (logged_.Due(session.address(), Clock::now())) {
     spdlog::warn("connection from {} closed: {}", session.address(), why);

@@ -24,8 +24,9 @@ namespace rdmapulse::peers {
 
 class Listener : public SessionOwner, public std::enable_shared_from_this<Listener> {
  public:
+  // `credentials`: null without TLS.
   Listener(boost::asio::io_context& io, const Options& options, const Identity& identity,
-           ListenerUser& user);
+           Credentials* credentials, ListenerUser& user);
 
   // Listens on options.listen. An error names the address and what to do.
   Result<void> Open();
@@ -38,6 +39,7 @@ class Listener : public SessionOwner, public std::enable_shared_from_this<Listen
   const InboundCounts& counts() const { return counts_; }
 
   // SessionOwner, of those that have not said hello.
+  std::string Objection(const Session& session) override;
   void OnHello(Session& session, const Hello& hello) override;
   void OnMessage(Session&, const Message&) override {}
   void OnPong(Session&, Duration, TimePoint) override {}
@@ -47,11 +49,13 @@ class Listener : public SessionOwner, public std::enable_shared_from_this<Listen
  private:
   boost::asio::awaitable<void> Run(std::shared_ptr<Listener> self);
   void OnAccepted(boost::asio::ip::tcp::socket socket, TimePoint now);
+  Result<std::string> PeerOf(const Session& session, const std::string& hello_host) const;
   Result<std::vector<boost::asio::ip::tcp::endpoint>> Endpoints() const;
   boost::system::error_code OpenOn(const boost::asio::ip::tcp::endpoint& endpoint);
 
   const Options& options_;
   const Identity& identity_;
+  Credentials* credentials_;
   ListenerUser* user_;  // null once stopped
   boost::asio::ip::tcp::acceptor acceptor_;
   boost::asio::steady_timer timer_;
@@ -59,6 +63,7 @@ class Listener : public SessionOwner, public std::enable_shared_from_this<Listen
   std::vector<std::shared_ptr<Session>> waiting_;
   InboundCounts counts_;
   OncePer<std::string> logged_;
+  RateLimit strangers_;
 };
 
 }  // namespace rdmapulse::peers

@@ -4,10 +4,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "daemon/base/time.h"
 #include "daemon/peers/liveness.h"
+#include "daemon/peers/tls.h"
 
 namespace rdmapulse::peers {
 
@@ -32,6 +34,9 @@ struct Limits {
   std::size_t outbox_bytes = 128U << 10;
   std::size_t sessions_per_peer = 4;
   std::size_t waiting = 64;  // inbound connections that have not said who they are
+  // A handshake costs a millisecond or two of the loop, and under TLS anybody may begin one.
+  double strangers_per_second = 10;
+  double stranger_burst = 64;
   std::size_t addresses_per_peer = 8;
 };
 
@@ -42,6 +47,7 @@ struct Options {
   std::uint64_t epoch = 0;         // µs since 1970 at our start; not 0
   std::uint64_t instance = 0;      // random, one a process: RandomInstance()
   std::function<double()> random;  // in [0, 1): for the jitter of dialling
+  std::optional<TlsFiles> tls;     // none: in clear, and a peer is who has its address
   Timers timers;
   Limits limits;
 };

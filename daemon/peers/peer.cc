@@ -3,6 +3,7 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <cctype>
 #include <utility>
 
 #include "daemon/peers/preference.h"
@@ -14,6 +15,13 @@ constexpr const char* kOneself = "this address is our own daemon; remove it from
 // Sessions that come and go are an event each, unless a peer makes a flood of them.
 constexpr double kLinesPerSecond = 0.1;
 constexpr double kLinesBurst = 20;
+
+std::string Lower(std::string name) {
+  std::transform(name.begin(), name.end(), name.begin(), [](char c) {
+    return static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  });
+  return name;
+}
 
 }  // namespace
 
@@ -42,10 +50,13 @@ void Peer::Start() {
                                 "host, host:port or [v6]:port"
                           : target.error().Text());
   }
+  names_ = {Lower(config_.name)};
   // An address is known before the first dial, so that the peer may be the first to dial.
   boost::system::error_code not_numeric;
   const auto address = boost::asio::ip::make_address(target->host, not_numeric);
   if (!not_numeric) OnResolved({address});
+  if (not_numeric) names_.push_back(Lower(target->host));
+  shared_.identity.Name(config_.name, names_);
   dialler_ = std::make_shared<Dialler>(shared_.io, shared_.options, *this, *target, shared_.source);
   dialler_->Start();
 }
@@ -76,10 +87,20 @@ void Peer::OnResolved(const std::vector<boost::asio::ip::address>& addresses) {
 
 void Peer::OnConnected(boost::asio::ip::tcp::socket socket) {
   const std::uint64_t dial = ++shared_.dials;
-  const auto session =
-      std::make_shared<Session>(std::move(socket), shared_.options, *this, config_.address, dial);
+  const auto session = std::make_shared<Session>(
+      std::move(socket), shared_.options, *this, config_.address, dial,
+      shared_.credentials ? shared_.credentials->Current(Clock::now()) : nullptr);
   sessions_.push_back(session);
   session->Start(shared_.OurHello(dial));
+}
+
+// Of a session that we dialled: before it hears our ports.
+std::string Peer::Objection(const Session& session) {
+  for (const std::string& name : session.names()) {
+    if (std::find(names_.begin(), names_.end(), name) != names_.end()) return {};
+  }
+  return OfWhom(session.names()) + " and not of " + names_.back() +
+         "; give the peer a name that is in its certificate";
 }
 
 void Peer::Admit(Session& session, const Hello& hello) {

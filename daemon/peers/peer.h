@@ -30,6 +30,7 @@ struct Shared {
   probes::PeerEvents& events;
   std::optional<boost::asio::ip::address> source;  // of our connections
   Identity identity;
+  std::optional<Credentials> credentials;  // with TLS
   std::vector<probes::PeerPort> ports;
   std::uint64_t revision = 1;  // of `ports`
   std::uint64_t dials = 0;
@@ -68,6 +69,7 @@ class Peer : public SessionOwner, public DiallerUser {
   PeerSnapshot Status(TimePoint now) const;  // without paths
 
   // SessionOwner
+  std::string Objection(const Session& session) override;
   void OnHello(Session& session, const Hello& hello) override { Admit(session, hello); }
   void OnMessage(Session& session, const Message& message) override;
   void OnPong(Session& session, Duration rtt, TimePoint now) override;
@@ -90,6 +92,7 @@ class Peer : public SessionOwner, public DiallerUser {
 
   Shared& shared_;
   config::Peer config_;
+  std::vector<std::string> names_;                  // that its certificate may have
   std::shared_ptr<Dialler> dialler_;                // null when the address makes no sense
   std::vector<std::shared_ptr<Session>> sessions_;  // in order of their connection
   std::optional<probes::PeerInfo> info_;            // of the last hello

@@ -5,6 +5,7 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/redirect_error.hpp>
+#include <boost/asio/ssl/error.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/write.hpp>
 #include <utility>
@@ -29,7 +30,8 @@ std::string VersionsDiffer(const std::string& our_agent, const OtherVersion& the
 }  // namespace
 
 Session::Session(asio::ip::tcp::socket socket, const Options& options, SessionOwner& owner,
-                 std::string address, std::uint64_t dial)
+                 std::string address, std::uint64_t dial,
+                 const std::shared_ptr<asio::ssl::context>& tls)
     : socket_(std::move(socket)),
       timer_(socket_.get_executor()),
       timers_(options.timers),
@@ -41,15 +43,15 @@ Session::Session(asio::ip::tcp::socket socket, const Options& options, SessionOw
       dial_(dial),
       entered_(Clock::now()),
       rate_(limits_.messages_per_second, limits_.message_burst, entered_),
-      liveness_(timers_.liveness, entered_) {}
+      liveness_(timers_.liveness, entered_) {
+  if (tls != nullptr) tls_.emplace(socket_, *tls);
+}
 
 void Session::Start(const Hello& hello) {
   error_code ignored;  // a session without it is slower, not broken
   socket_.set_option(asio::ip::tcp::no_delay(true), ignored);
-  asio::co_spawn(socket_.get_executor(), Read(shared_from_this()), Rethrow);
+  asio::co_spawn(socket_.get_executor(), Read(shared_from_this(), hello), Rethrow);
   asio::co_spawn(socket_.get_executor(), Tend(shared_from_this()), Rethrow);
-  if (!dialled_) return;
-  if (const auto sent = Send({0, hello}); !sent) Close(sent.error().Text());
 }
 
 void Session::Accept(SessionOwner& owner, const Hello& hello) {
@@ -123,12 +125,36 @@ void Session::Enter(State state) {
   timer_.cancel();  // Tend finds out what it waits for now
 }
 
-asio::awaitable<void> Session::Read([[maybe_unused]] std::shared_ptr<Session> self) {
+asio::awaitable<void> Session::ShakeHands() {
+  using Stream = asio::ssl::stream_base;
+  error_code error;
+  co_await tls_->async_handshake(dialled_ ? Stream::client : Stream::server,
+                                 asio::redirect_error(asio::use_awaitable, error));
+  if (state_ == State::kClosed) co_return;
+  if (error) {
+    Close(TlsTrouble(error, tls_->native_handle()));
+    co_return;
+  }
+  names_ = CertificateNames(tls_->native_handle());
+  if (const std::string objection = owner_->Objection(*this); !objection.empty()) Close(objection);
+}
+
+asio::awaitable<std::size_t> Session::ReadSome(error_code& error) {
+  const std::span<std::uint8_t> space = reader_.Space();
+  const auto buffer = asio::buffer(space.data(), space.size());
+  auto token = asio::redirect_error(asio::use_awaitable, error);
+  if (tls_) co_return co_await tls_->async_read_some(buffer, std::move(token));
+  co_return co_await socket_.async_read_some(buffer, std::move(token));
+}
+
+asio::awaitable<void> Session::Read([[maybe_unused]] std::shared_ptr<Session> self, Hello hello) {
+  if (tls_) co_await ShakeHands();
+  if (dialled_ && state_ != State::kClosed) {
+    if (const auto sent = Send({0, hello}); !sent) Close(sent.error().Text());
+  }
   while (state_ != State::kClosed) {
-    const std::span<std::uint8_t> space = reader_.Space();
     error_code error;
-    const std::size_t count = co_await socket_.async_read_some(
-        asio::buffer(space.data(), space.size()), asio::redirect_error(asio::use_awaitable, error));
+    const std::size_t count = co_await ReadSome(error);
     if (state_ == State::kClosed) co_return;
     if (error) {
       Close(HowItEnded(error));
@@ -143,14 +169,21 @@ asio::awaitable<void> Session::Read([[maybe_unused]] std::shared_ptr<Session> se
   }
 }
 
-std::string Session::HowItEnded(const error_code& error) const {
+std::string Session::HowItEnded(const error_code& error) {
   if (state_ == State::kDraining) return why_;
-  if (state_ == State::kHello) {
-    // What a daemon does that does not know our address; it reads nothing, so it may be a reset.
-    return "it closed the connection before its hello; see that it has this host among its peers, "
-           "by the address that we connect from";
+  const bool ended = error == asio::error::eof || error == asio::ssl::error::stream_truncated;
+  // Of TLS 1.3 the one that dialled learns only now that it was turned away.
+  if (state_ == State::kHello && error.category() == asio::error::get_ssl_category()) {
+    return TlsTrouble(error, tls_->native_handle());
   }
-  return error == asio::error::eof ? "it closed the session" : error.message();
+  if (state_ == State::kHello) {
+    // What a daemon does that does not know us; it reads nothing, so it may be a reset.
+    return std::string(
+               "it closed the connection before its hello; see that it has this host among "
+               "its peers, by ") +
+           (tls_ ? "a name of our certificate" : "the address that we connect from");
+  }
+  return ended ? "it closed the session" : error.message();
 }
 
 void Session::TakeEnvelopes(TimePoint now) {
@@ -271,10 +304,14 @@ void Session::OnPingDue(TimePoint now, Duration late) {
 void Session::StartWrite() {
   if (!writing_.empty() || outbox_.empty()) return;
   writing_.swap(outbox_);
-  asio::async_write(socket_, asio::buffer(writing_),
-                    [self = shared_from_this()](const error_code& error, std::size_t) {
-                      self->AfterWrite(error);
-                    });
+  auto after = [self = shared_from_this()](const error_code& error, std::size_t) {
+    self->AfterWrite(error);
+  };
+  if (tls_) {
+    asio::async_write(*tls_, asio::buffer(writing_), std::move(after));
+  } else {
+    asio::async_write(socket_, asio::buffer(writing_), std::move(after));
+  }
 }
 
 void Session::AfterWrite(const error_code& error) {

@@ -6,10 +6,13 @@
 
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/ssl/stream.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "daemon/base/result.h"
 #include "daemon/base/time.h"
@@ -27,6 +30,9 @@ class Session;
 class SessionOwner {
  public:
   virtual ~SessionOwner() = default;
+  // After a TLS handshake, before anything is said: what is wrong with the names of the peer's
+  // certificate; empty: nothing.
+  virtual std::string Objection(const Session& session) = 0;
   // Answers with Accept, Finish or Close, before it returns.
   virtual void OnHello(Session& session, const Hello& hello) = 0;
   // Ports, Connect, Ready and Lost; only on a session that is up.
@@ -39,11 +45,13 @@ class SessionOwner {
 
 class Session : public std::enable_shared_from_this<Session> {
  public:
-  // `dial` is our serial of this connection; 0 for one that we accepted.
+  // `dial` is our serial of this connection; 0 for one that we accepted. `tls`: null for a session
+  // in clear.
   Session(boost::asio::ip::tcp::socket socket, const Options& options, SessionOwner& owner,
-          std::string address, std::uint64_t dial);
+          std::string address, std::uint64_t dial,
+          const std::shared_ptr<boost::asio::ssl::context>& tls);
 
-  // Says `hello` at once if we dialled, then waits for the peer's.
+  // Says `hello` if we dialled, then waits for the peer's. Under TLS the two shake hands first.
   void Start(const Hello& hello);
 
   // From OnHello. The session is up; on one that we accepted, `hello` is said.
@@ -65,14 +73,18 @@ class Session : public std::enable_shared_from_this<Session> {
   std::uint64_t dial() const { return dial_; }          // the dialler's serial, ours or the peer's
   std::uint64_t instance() const { return instance_; }  // the peer's; 0 before its hello
   const std::string& address() const { return address_; }
+  bool certified() const { return tls_.has_value(); }
+  const std::vector<std::string>& names() const { return names_; }  // of the peer's certificate
   Duration Silence(TimePoint now) const { return liveness_.Silence(now); }
 
  private:
   enum class State { kHello, kUp, kDraining, kClosed };
 
-  boost::asio::awaitable<void> Read(std::shared_ptr<Session> self);
+  boost::asio::awaitable<void> Read(std::shared_ptr<Session> self, Hello hello);
+  boost::asio::awaitable<void> ShakeHands();
+  boost::asio::awaitable<std::size_t> ReadSome(boost::system::error_code& error);
   boost::asio::awaitable<void> Tend(std::shared_ptr<Session> self);
-  std::string HowItEnded(const boost::system::error_code& error) const;
+  std::string HowItEnded(const boost::system::error_code& error);
   void TakeEnvelopes(TimePoint now);
   void OnMessage(const Message& message, TimePoint now);
   void OnFirstMessage(const Message& message);
@@ -86,6 +98,8 @@ class Session : public std::enable_shared_from_this<Session> {
   void Enter(State state);
 
   boost::asio::ip::tcp::socket socket_;
+  std::optional<boost::asio::ssl::stream<boost::asio::ip::tcp::socket&>> tls_;  // over socket_
+  std::vector<std::string> names_;
   boost::asio::steady_timer timer_;
   const Timers timers_;
   const Limits limits_;
