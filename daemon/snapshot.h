@@ -58,8 +58,9 @@ struct Snapshot {
   TimePoint taken;
   bool maintenance = false;
   std::uint32_t expected_agents = 0;
-  Duration loop_late_max{};            // worst wake-up lateness of the loop in the last 10 s
-  std::vector<std::string> api_allow;  // http.api_allow: it may change while the server runs
+  Duration loop_late_max{};                  // worst wake-up lateness of the loop in the last 10 s
+  std::optional<double> certificate_ends{};  // of control.tls, seconds since 1970
+  std::vector<std::string> api_allow;        // http.api_allow: it may change while the server runs
   std::vector<DeviceInfo> devices;
   std::vector<PortStatus> ports;
   // Shared with the pass that read them: collections are copied by pointer, not by value.

@@ -144,6 +144,7 @@ Snapshot ExampleSnapshot() {
   snapshot.taken = TimePoint(1090s);
   snapshot.expected_agents = 3;
   snapshot.loop_late_max = 700us;
+  snapshot.certificate_ends = 1'790'000'000;
   snapshot.devices = Devices();
   snapshot.ports = {{{"rxe0", 1}, "10.77.0.1", 1, "RoCE v2, IPv4, of eth0", 2},
                     {{"mlx5_0", 1}, "", std::nullopt, "the port is down", 0}};

@@ -36,6 +36,9 @@ void AddAgent(FamilySet& families, const Snapshot& snapshot) {
     if (fabric != snapshot.labels.end()) Put(expected, "fabric", fabric->second);
     families.Add(Family::kExpectedAgents, std::move(expected), snapshot.expected_agents);
   }
+  if (snapshot.certificate_ends) {
+    families.Add(Family::kCertificateEnds, {}, *snapshot.certificate_ends);
+  }
   // Without a daemon there is no loop.
   if (snapshot.epoch != 0) families.Add(Family::kLoopLate, {}, Seconds(snapshot.loop_late_max));
 }

@@ -34,6 +34,9 @@ constexpr std::array<Row, kFamilyCount> kRows = {{
      {"rdmapulse_loop_late_seconds", kGauge,
       "Worst wake-up lateness of the daemon's event loop in the last 10 s: when it is large, probe "
       "times measure this host's CPU and not the network."}},
+    {Family::kCertificateEnds,
+     {"rdmapulse_control_certificate_expiry_timestamp_seconds", kGauge,
+      "When the certificate that this host shows its peers ends, in seconds since 1970."}},
     {Family::kPortInfo,
      {"rdmapulse_port_info", kGauge, "What an RDMA port is: a label per fact; always 1."}},
     {Family::kPortUp,

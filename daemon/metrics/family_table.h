@@ -18,6 +18,7 @@ enum class Family : std::uint8_t {
   kExpectedAgents,
   kRdmaDevices,
   kLoopLate,
+  kCertificateEnds,
   kPortInfo,
   kPortUp,
   kPortState,

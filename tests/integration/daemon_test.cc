@@ -16,6 +16,7 @@
 
 #include "daemon/base/unique_fd.h"
 #include "daemon/discovery/test_servers.h"
+#include "tests/fakes/certificates.h"
 #include "tests/integration/process.h"
 #include "tests/integration/scrape.h"
 
@@ -42,8 +43,19 @@ class Host {
   void Write(const std::string& more) const {
     std::ofstream(Config()) << "host: {name: '" << address << "'}\nhttp: {listen: '" << address
                             << ":" << http << "', socket: '" << (folder_ / "s").string()
-                            << "'}\ncontrol: {listen: '" << address << ":" << control << "'}\n"
+                            << "'}\ncontrol: {listen: '" << address << ":" << control << "'" << tls_
+                            << "}\n"
                             << more;
+  }
+  // The next Write() has sessions under TLS, with this certificate.
+  void Certify(const fakes::CertificateAuthority& ca, const std::vector<std::string>& names) {
+    const fakes::Certificate certificate = ca.Issue(names, "");
+    std::ofstream(folder_ / "cert") << certificate.cert;
+    std::ofstream(folder_ / "key") << certificate.key;
+    std::ofstream(folder_ / "ca") << ca.Pem();
+    const std::string folder = folder_.string();
+    tls_ =
+        ", tls: {cert: '" + folder + "/cert', key: '" + folder + "/key', ca: '" + folder + "/ca'}";
   }
   std::string Config() const { return folder_ / "c.yaml"; }
   std::string Metrics() const { return Get(address, http, "/metrics"); }
@@ -62,6 +74,7 @@ class Host {
 
  private:
   fs::path folder_;
+  std::string tls_;
 };
 
 class DaemonTest : public ::testing::Test {
@@ -152,6 +165,46 @@ TEST_F(DaemonTest, ABadFileIsRefusedOnReloadAndTheOldOneStays) {
   }));
 }
 
+bool Sees(const Host& host, const Host& peer, bool up) {
+  const std::string line =
+      "rdmapulse_peer_up{peer=\"" + peer.address + "\"} " + (up ? "1" : "0") + "\n";
+  return host.Metrics().find(line) != std::string::npos;
+}
+
+TEST_F(DaemonTest, UnderTlsWhoHasNoGoodCertificateIsNoPeer) {
+  const fakes::CertificateAuthority ca("the fabric's CA");
+  Host one(folder_, "127.0.0.1");
+  Host two(folder_, "127.0.0.2");
+  one.Certify(ca, {one.address});
+  two.Certify(ca, {two.address});
+  one.Write("peers:\n" + one.PeerLine(two));
+  two.Write("peers:\n" + two.PeerLine(one));
+  const auto first = one.Start();
+  auto second = two.Start();
+  ASSERT_TRUE(Eventually([&] { return Sees(one, two, true) && Sees(two, one, true); }))
+      << first->output() << second->output();
+  EXPECT_THAT(one.Metrics(),
+              HasSubstr("\nrdmapulse_control_certificate_expiry_timestamp_seconds "));
+
+  second->Signal(SIGTERM);
+  second->Wait();
+  two.Certify(fakes::CertificateAuthority("somebody else's CA"), {two.address});
+  second = two.Start();
+  ASSERT_TRUE(first->WaitFor("its certificate is not accepted")) << first->output();
+  EXPECT_TRUE(Eventually([&] { return Sees(one, two, false); }));
+}
+
+TEST_F(DaemonTest, ACertificateThatCannotBeReadIsOneSentenceAnd1) {
+  Host host(folder_, "127.0.0.1");
+  host.Certify(fakes::CertificateAuthority("ca"), {host.address});
+  host.Write("");
+  fs::remove(folder_ / host.address / "key");
+  const auto daemon = host.Start();
+  EXPECT_EQ(daemon->Wait(), 1);
+  EXPECT_THAT(daemon->output(), HasSubstr("reading control.tls.key "));
+  EXPECT_THAT(daemon->output(), HasSubstr("No such file"));
+}
+
 TEST_F(DaemonTest, TwoDaemonsSeeEachOtherDieAndComeBack) {
   const Host one(folder_, "127.0.0.1");
   const Host two(folder_, "127.0.0.2");
@@ -159,18 +212,14 @@ TEST_F(DaemonTest, TwoDaemonsSeeEachOtherDieAndComeBack) {
   two.Write("peers:\n" + two.PeerLine(one));
   const auto first = one.Start();
   auto second = two.Start();
-  const auto sees = [](const Host& host, const Host& peer, const std::string& value) {
-    return host.Metrics().find("rdmapulse_peer_up{peer=\"" + peer.address + "\"} " + value) !=
-           std::string::npos;
-  };
-  ASSERT_TRUE(Eventually([&] { return sees(one, two, "1") && sees(two, one, "1"); }))
+  ASSERT_TRUE(Eventually([&] { return Sees(one, two, true) && Sees(two, one, true); }))
       << first->output() << second->output();
   EXPECT_THAT(one.Metrics(), HasSubstr("rdmapulse_peer_tcp_rtt_seconds_count"));
   second->Signal(SIGKILL);
   EXPECT_EQ(second->Wait(), -SIGKILL);
-  EXPECT_TRUE(Eventually([&] { return sees(one, two, "0"); })) << first->output();
+  EXPECT_TRUE(Eventually([&] { return Sees(one, two, false); })) << first->output();
   second = two.Start();
-  EXPECT_TRUE(Eventually([&] { return sees(one, two, "1") && sees(two, one, "1"); }))
+  EXPECT_TRUE(Eventually([&] { return Sees(one, two, true) && Sees(two, one, true); }))
       << first->output() << second->output();
 }
 
