@@ -248,6 +248,9 @@ Judgement JudgeVictim(const PriorityView& view, const Context& context, VictimMe
   if (handled && packets && packets->count > 0) {
     judgement.Not(Condition::kCongestion, "its own flows were told to slow down for only {}",
                   handled->amount / packets->count, kPacketRatio);
+  } else {
+    judgement.Not(Condition::kEgressBlocked, "nine of ten probes come back within {}", *now,
+                  kMicroseconds);
   }
   return judgement;
 }

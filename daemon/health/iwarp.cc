@@ -81,6 +81,9 @@ Judgement JudgeIwarp(const PriorityView& view, const Context& context) {
   } else {
     judgement.weight.Add(weight::kOwnCounter);
   }
+  if (view.port.up.value_or(false)) {
+    judgement.Not(Condition::kLinkDown, "the link is up", 0, kNone);
+  }
   return judgement;
 }
 

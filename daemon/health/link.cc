@@ -49,6 +49,9 @@ Judgement JudgeLinkDown(const PortHistory& port, const Context& context) {
   if (const std::uint32_t before = FlapsWithin(port, context, 1h); before > 0) {
     judgement.Say("it went down and came back {} in the hour before", before, kTimes, context.now);
   }
+  if (port.device_present.value_or(true)) {
+    judgement.Not(Condition::kDeviceLost, "the device itself still answers", 0, kNone);
+  }
   return judgement;
 }
 
@@ -77,6 +80,7 @@ Judgement JudgeLinkFlap(const PortHistory& port, const Context& context) {
   judgement.weight.Add(weight::kHardEvent);
   judgement.Say("the link went down {} in the last hour", in_hour, kTimes, port.flaps.back());
   judgement.Say("{} in the last 10 min", lately, kTimes, port.flaps.back());
+  if (back) judgement.Not(Condition::kLinkDown, "the link is up again", 0, kNone);
   return judgement;
 }
 
@@ -87,6 +91,7 @@ Judgement JudgeDeviceLost(const PortHistory& port, const Context& context) {
   judgement.signs = *port.device_present ? Signs::kClear : Signs::kActive;
   judgement.weight.Add(weight::kHardEvent);
   judgement.Say("the device was there and is gone", 0, kNone, context.now);
+  judgement.Not(Condition::kLinkDown, "not its link alone is gone", 0, kNone);
   return judgement;
 }
 
@@ -146,6 +151,9 @@ Judgement JudgeOptics(const PortHistory& port, const Context& context, OpticsMem
     judgement.Say("the link repairs {} what it used to", corrected / std::max(usual, 1.0), kFactor,
                   context.now);
   }
+  if (port.up.value_or(false) && FlapsWithin(port, context, 1h) == 0) {
+    judgement.Not(Condition::kLinkFlap, "the link has not gone down in the last hour", 0, kNone);
+  }
   return judgement;
 }
 
@@ -163,6 +171,9 @@ Judgement JudgeConfig(const ConfigFacts& facts, std::string_view said, const Con
   judgement.weight.Add(weight::kHardEvent);
   judgement.detail = fmt::format("{}", fmt::join(facts.found, "; "));
   judgement.Say(said, 0, kDetail, facts.since);
+  if (!hurts) {
+    judgement.Not(Condition::kLosslessLoss, "nothing is lost or blocked here so far", 0, kNone);
+  }
   return judgement;
 }
 
@@ -250,7 +261,11 @@ Judgement JudgeCredit(const PriorityView& view, const Context& context, CreditMe
                   kFactor, view.now);
     judgement.weight.Add(weight::kCounterMissing);
   }
-  if (tx) judgement.Say("sent {} meanwhile", *tx, kLineShare, view.now);
+  if (tx) {
+    judgement.Say("sent {} meanwhile", *tx, kLineShare, view.now);
+    judgement.Not(*tx < kStandstill ? Condition::kCongestion : Condition::kEgressBlocked,
+                  "it sent {} meanwhile", *tx, kLineShare);
+  }
   return judgement;
 }
 

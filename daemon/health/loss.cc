@@ -199,6 +199,8 @@ void Describe(const PriorityView& view, const LossMemory& memory, const Sides& s
   if (const auto duty = view.DutyOver(Direction::kRx, view.Last(10s)); duty && duty->value < 0.5) {
     judgement.Not(Condition::kEgressBlocked, "it is paused only {} of the time and data moves",
                   duty->value, kRatio);
+  } else if (view.port.up.value_or(false)) {
+    judgement.Not(Condition::kLinkDown, "the link is up", 0, kNone);
   }
 }
 

@@ -123,7 +123,11 @@ Judgement JudgePathLoss(const std::string& peer, ProbeClass traffic_class, const
     judgement.Say("probes come through on {} to other peers", other_good, kPaths, context.now);
     judgement.weight.Add(weight::kPeersAgree);
   }
-  if (alive) judgement.Not(Condition::kPeerDown, "its control session answers", 0, kNone);
+  if (alive) {
+    judgement.Not(Condition::kPeerDown, "its control session answers", 0, kNone);
+  } else if (good_paths > 0) {
+    judgement.Not(Condition::kPeerDown, "probes reach it on {}", good_paths, kPaths);
+  }
   return judgement;
 }
 

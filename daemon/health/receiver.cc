@@ -213,6 +213,8 @@ Judgement JudgeRnr(const PriorityView& view, const Context& context) {
   if (const auto duty = view.DutyOver(Direction::kTx, view.Last(10s))) {
     judgement.Not(Condition::kSlowReceiver, "this port paused its switch only {} of the last 10 s",
                   duty->value, kRatio);
+  } else {
+    judgement.Not(Condition::kLosslessLoss, "the packets arrived, and found no place", 0, kNone);
   }
   return judgement;
 }

@@ -83,6 +83,7 @@ void DescribeStorm(const PriorityView& view, const Context& context, const Pause
     judgement.weight.Add(weight::kHardEvent);
     judgement.Say("the NIC's own storm detection gave {}", static_cast<double>(memory.storm_errors),
                   kErrors, memory.storm_error);
+    judgement.Not(Condition::kSlowReceiver, "that one lets its switch go now and then", 0, kNone);
   }
   if (memory.storms.size() >= context.settings.recurring_storms) {
     judgement.Say("this is recurring: {} in the last hour",

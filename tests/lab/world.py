@@ -121,8 +121,9 @@ class World:
         self.wait(f"{host} no longer has {condition} {where}".rstrip(), limit_s,
                   lambda: not self.findings(host, condition, **subject))
 
-    def wait_quiet(self, limit_s=60):
-        """Until nothing is left of the case before; a flap is remembered for ten minutes."""
+    def wait_quiet(self, limit_s=130):
+        """Until nothing is left of the case before. A loss needs two clean minutes; a flap is
+        remembered for ten."""
         def nothing():
             return not any(finding for host in self.hosts for finding in self.findings(host, state=None)
                            if finding["condition"] not in ("link_flap", *NO_VERDICT))
