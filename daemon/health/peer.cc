@@ -57,8 +57,8 @@ PeerNow Look(const std::string& peer, const Context& context) {
   const Time changed = session == nullptr ? kNever : session->session_changed;
   // What was posted to a peer before it came back says nothing of it; its queue pairs are new, and
   // may go by other source ports.
-  const bool up = session != nullptr && session->session_up.value_or(false);
-  const Time back = up ? std::max(session->returned, session->epoch_changed) : kNever;
+  const Time back =
+      session == nullptr ? kNever : std::max(session->returned, session->epoch_changed);
   PeerNow now;
   now.good_in_a_row = settings.good_probes;
   now.echo_good_in_a_row = settings.good_probes;

@@ -51,6 +51,20 @@ TEST_F(SourcePortsTest, APeerThatReturnsByOtherPortsIsNotDown) {
   }
 }
 
+// The old ports' paths, bad to the last, are no sign that its NIC does not answer.
+TEST_F(SourcePortsTest, AnAgentThatIsStoppedAfterARestartIsToldFromADeadHost) {
+  Session(true, 1);
+  Seconds(20, 50'001, true);
+  Session(false, 1);
+  Seconds(5, 50'001, false);
+  Session(true, 2);
+  Seconds(20, 50'002, true);
+  Session(false, 2);
+  Seconds(6, 50'002, true);
+  ASSERT_NE(host_.Last(Condition::kPeerOverloaded), nullptr);
+  EXPECT_EQ(host_.Last(Condition::kPeerOverloaded)->state, State::kActive);
+}
+
 TEST(ProbeBookTest, ForgetsAPathThatAnotherPortHasTakenOver) {
   const config::HealthSettings settings;
   ProbeBook book(settings);
