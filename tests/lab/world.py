@@ -100,12 +100,13 @@ class World:
                 and (state is None or finding["state"] == state)
                 and all(finding[name] == value for name, value in subject.items())]
 
-    def wait_finding(self, limit_s, host, condition, **subject):
-        """Until the host's API has it as active, and then its Prometheus series; returns it."""
+    def wait_finding(self, limit_s, host, condition, state="active", **subject):
+        """Until the host's API has it (in any state for None), and then its Prometheus series;
+        returns it."""
         found = []
 
         def there():
-            found[:] = self.findings(host, condition, **subject)
+            found[:] = self.findings(host, condition, state, **subject)
             return bool(found)
 
         where = " ".join(str(value) for value in subject.values())
