@@ -359,8 +359,8 @@ TEST_F(ProberTest, TheJournalHearsOfAPathOnceEachWay) {
 
 TEST(ProberScaleTest, TwoHundredPeersRestartingAtOnceAreConnectedWithoutAStormOfRebuilds) {
   Fabric fabric;
-  std::vector<std::string> names;
-  for (int i = 0; i < 100; ++i) names.push_back("p" + std::to_string(i));
+  std::vector<std::string> names(100);
+  for (std::size_t i = 0; i < names.size(); ++i) names[i] = "p" + std::to_string(i);
   Fabric::Host& hub = fabric.AddHost("hub");
   hub.SetPort(fakes::RocePort("10.1.0.1"));
   hub.StartProber(fakes::DefaultSettings(names));
