@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <exception>
 #include <limits>
 #include <memory>
 #include <random>
@@ -105,4 +106,11 @@ int Main(int argc, char** argv) {
 }  // namespace
 }  // namespace rdmapulse
 
-int main(int argc, char** argv) { return rdmapulse::Main(argc, argv); }
+int main(int argc, char** argv) {
+  try {
+    return rdmapulse::Main(argc, argv);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "spokes: %s\n", error.what());
+    return 1;
+  }
+}
