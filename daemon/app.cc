@@ -349,7 +349,7 @@ std::shared_ptr<const Snapshot> App::TakeSnapshot() {
   snapshot->maintenance = maintenance_.value_or(config_.maintenance);
   snapshot->expected_agents = config_.expect.expected_agents;
   snapshot->loop_late_max = lateness_.Worst(now);
-  if (const auto ends = control_.certificate_expires()) {
+  if (const auto ends = control_.CertificateExpires(now)) {
     snapshot->certificate_ends = std::chrono::duration<double>(ends->time_since_epoch()).count();
   }
   snapshot->api_allow = config_.http.api_allow;

@@ -13,6 +13,7 @@
 #include "daemon/base/memory.h"
 #include "daemon/catalogue_files.h"
 #include "daemon/log.h"
+#include "daemon/peers/tls.h"
 #include "daemon/version.h"
 
 namespace rdmapulse {
@@ -45,13 +46,23 @@ std::optional<config::Config> LoadConfig(const std::string& path) {
   return std::move(loaded.config);
 }
 
+// What can be seen without starting.
+int Check(const config::Config& config, const std::string& path) {
+  if (const config::Tls& tls = config.control.tls; tls != config::Tls{}) {
+    peers::Credentials credentials({.cert = tls.cert, .key = tls.key, .ca = tls.ca});
+    if (const auto loaded = credentials.Load(); !loaded) {
+      std::fprintf(stderr, "%s: %s\n", path.c_str(), loaded.error().Text().c_str());
+      return kBadConfiguration;
+    }
+  }
+  std::printf("%s: good\n", path.c_str());
+  return 0;
+}
+
 int RunDaemon(const Arguments& arguments) {
   std::optional<config::Config> config = LoadConfig(arguments.config);
   if (!config) return kBadConfiguration;
-  if (arguments.check) {
-    std::printf("%s: good\n", arguments.config.c_str());
-    return 0;
-  }
+  if (arguments.check) return Check(*config, arguments.config);
   KeepMemorySmall();
   SetUpLog(arguments.log_level);
   App app(std::move(*config), arguments.config);

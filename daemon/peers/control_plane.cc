@@ -134,8 +134,10 @@ std::vector<PeerSnapshot> ControlPlane::Status(TimePoint now) const {
   return status;
 }
 
-std::optional<std::chrono::system_clock::time_point> ControlPlane::certificate_expires() const {
+std::optional<std::chrono::system_clock::time_point> ControlPlane::CertificateExpires(
+    TimePoint now) {
   if (!shared_->credentials) return std::nullopt;
+  shared_->credentials->Look(now);
   return shared_->credentials->expires();
 }
 

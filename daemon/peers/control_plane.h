@@ -75,8 +75,8 @@ class ControlPlane : public probes::PeerLink, public ListenerUser {
   std::vector<PeerSnapshot> Status(TimePoint now) const;
   const InboundCounts& inbound() const;
   std::uint16_t listen_port() const;  // 0: not listening
-  // When our certificate ends; nullopt: without TLS.
-  std::optional<std::chrono::system_clock::time_point> certificate_expires() const;
+  // When our certificate ends; nullopt: without TLS. Files that have changed are read anew.
+  std::optional<std::chrono::system_clock::time_point> CertificateExpires(TimePoint now);
 
   // PeerLink. Errors are asynchronous: no handler is called from within RequestConnect. What is
   // told to a peer without a session is dropped: it learns of it by the next OnPeer.

@@ -13,14 +13,20 @@
 namespace rdmapulse::peers {
 
 struct Guests {
-  std::map<std::string, config::Peer> peers;                // by name
-  std::map<std::string, std::set<std::string>> by_address;  // IP address → names
+  std::map<std::string, config::Peer> peers;                    // by name
+  std::map<std::string, std::set<std::string>> by_address;      // IP address → names
+  std::map<std::string, std::set<std::string>> by_certificate;  // name in a certificate → names
 
   bool operator==(const Guests&) const = default;
 };
 
-// A peer whose address is a host name is none: nobody resolves thousands of names in case one
-// calls.
+// As it is compared: in small letters, without a dot at its end.
+std::string CertificateName(std::string name);
+// Those that a certificate of the peer may have: its own, and the host name in its address.
+std::vector<std::string> CertificateNamesOf(const config::Peer& peer);
+
+// A peer whose address is a host name is none in clear: nobody resolves thousands of names in case
+// one calls.
 Guests MakeGuests(const std::vector<config::Peer>& peers);
 
 }  // namespace rdmapulse::peers

@@ -4,6 +4,9 @@ namespace rdmapulse::peers {
 
 namespace {
 
+constexpr std::size_t kNamesShown = 3;
+constexpr std::size_t kNameShown = 64;
+
 using Index = std::map<std::string, std::set<std::string>>;
 
 void Erase(const std::string& peer, Index& index) {
@@ -20,7 +23,12 @@ void Replace(const std::string& peer, const std::vector<std::string>& keys, Inde
 
 std::string OfWhom(const std::vector<std::string>& certificate) {
   std::string text;
-  for (const std::string& name : certificate) text += (text.empty() ? "" : ", ") + name;
+  for (std::size_t i = 0; i < certificate.size() && i < kNamesShown; ++i) {
+    text += (text.empty() ? "" : ", ") + certificate[i].substr(0, kNameShown);
+  }
+  if (certificate.size() > kNamesShown) {
+    text += " and " + std::to_string(certificate.size() - kNamesShown) + " more";
+  }
   return "its certificate is of " + (text.empty() ? "nobody" : text);
 }
 
@@ -43,7 +51,10 @@ Result<std::string> Identity::FindCertified(const std::vector<std::string>& cert
   for (const std::string& name : certificate) {
     const auto found = by_names_.find(name);
     if (found != by_names_.end()) peers.insert(found->second.begin(), found->second.end());
-    if (guests_->peers.contains(name)) peers.insert(name);
+    const auto guests = guests_->by_certificate.find(name);
+    if (guests != guests_->by_certificate.end()) {
+      peers.insert(guests->second.begin(), guests->second.end());
+    }
   }
   if (peers.size() == 1) return *peers.begin();
   if (peers.contains(hello_host)) return hello_host;

@@ -20,7 +20,7 @@ class Identity {
  public:
   // `addresses` as text, IPv4-mapped ones as IPv4 (Plain in host_port.h); replaces earlier ones.
   void Set(const std::string& peer, const std::vector<std::string>& addresses);
-  // The names, in small letters, that a certificate of the peer may have.
+  // Those that a certificate of the peer may have (guests.h).
   void Name(const std::string& peer, const std::vector<std::string>& names);
   void Remove(const std::string& peer);
 

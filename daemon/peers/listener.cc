@@ -34,8 +34,9 @@ Listener::Listener(asio::io_context& io, const Options& options, const Identity&
       acceptor_(io),
       timer_(io),
       logged_(options.timers.quiet),
-      strangers_(options.limits.strangers_per_second, options.limits.stranger_burst, Clock::now()) {
-}
+      strangers_(options.limits.strangers_per_second, options.limits.stranger_burst, Clock::now()),
+      handshakes_(options.limits.handshakes_per_second, options.limits.handshake_burst,
+                  Clock::now()) {}
 
 Result<std::vector<tcp::endpoint>> Listener::Endpoints() const {
   const auto parsed = ParseHostPort(options_.listen);
@@ -129,6 +130,19 @@ asio::awaitable<void> Listener::Run([[maybe_unused]] std::shared_ptr<Listener> s
   }
 }
 
+// Under TLS it is the certificate that says who it is, and the peer's address may be another.
+std::string Listener::Refusal(const std::string& address, TimePoint now) {
+  const bool known = identity_.Known(address);
+  if (credentials_ == nullptr) return known ? "" : "no configured peer has this address";
+  if (known) return handshakes_.Take(now) ? "" : "too many have come from peers' addresses lately";
+  const auto waiting = std::count_if(waiting_.begin(), waiting_.end(), [this](const auto& session) {
+    return !identity_.Known(session->address());
+  });
+  const bool full = static_cast<std::size_t>(waiting) >= options_.limits.waiting_strangers;
+  if (!full && strangers_.Take(now)) return {};
+  return "no configured peer has this address, and too many such have come lately";
+}
+
 // A socket that goes out of scope here is closed without a byte read.
 void Listener::OnAccepted(tcp::socket socket, TimePoint now) {
   ++counts_.accepted;
@@ -136,15 +150,12 @@ void Listener::OnAccepted(tcp::socket socket, TimePoint now) {
   const tcp::endpoint remote = socket.remote_endpoint(error);
   if (error) return;  // gone already
   const std::string address = Plain(remote.address()).to_string();
-  // Under TLS it is the certificate that says who it is, and the peer's address may be another.
   const bool tls = credentials_ != nullptr;
-  if (!identity_.Known(address) && (!tls || !strangers_.Take(now))) {
+  if (const std::string why = Refusal(address, now); !why.empty()) {
     ++counts_.unknown;
     if (logged_.Due(address, now)) {
-      spdlog::warn(
-          "connection from {} closed: no configured peer has this address{} ({} more such "
-          "lines held back)",
-          address, tls ? ", and too many such have come lately" : "", logged_.TakeHeld());
+      spdlog::warn("connection from {} closed: {} ({} more such lines held back)", address, why,
+                   logged_.TakeHeld());
     }
     return;
   }

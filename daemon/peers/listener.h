@@ -49,6 +49,8 @@ class Listener : public SessionOwner, public std::enable_shared_from_this<Listen
  private:
   boost::asio::awaitable<void> Run(std::shared_ptr<Listener> self);
   void OnAccepted(boost::asio::ip::tcp::socket socket, TimePoint now);
+  // What speaks against a connection from there; empty: nothing.
+  std::string Refusal(const std::string& address, TimePoint now);
   Result<std::string> PeerOf(const Session& session, const std::string& hello_host) const;
   Result<std::vector<boost::asio::ip::tcp::endpoint>> Endpoints() const;
   boost::system::error_code OpenOn(const boost::asio::ip::tcp::endpoint& endpoint);
@@ -64,6 +66,7 @@ class Listener : public SessionOwner, public std::enable_shared_from_this<Listen
   InboundCounts counts_;
   OncePer<std::string> logged_;
   RateLimit strangers_;
+  RateLimit handshakes_;
 };
 
 }  // namespace rdmapulse::peers

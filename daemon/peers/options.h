@@ -34,9 +34,13 @@ struct Limits {
   std::size_t outbox_bytes = 128U << 10;
   std::size_t sessions_per_peer = 4;
   std::size_t waiting = 64;  // inbound connections that have not said who they are
-  // A handshake costs a millisecond or two of the loop, and under TLS anybody may begin one.
+  // A handshake costs a millisecond of the loop, and under TLS anybody may begin one: those from
+  // addresses that no peer has are fewer, at once and a second.
+  std::size_t waiting_strangers = 16;
   double strangers_per_second = 10;
   double stranger_burst = 64;
+  double handshakes_per_second = 100;
+  double handshake_burst = 512;
   std::size_t addresses_per_peer = 8;
 };
 

@@ -3,7 +3,6 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
-#include <cctype>
 #include <utility>
 
 #include "daemon/peers/preference.h"
@@ -15,13 +14,6 @@ constexpr const char* kOneself = "this address is our own daemon; remove it from
 // Sessions that come and go are an event each, unless a peer makes a flood of them.
 constexpr double kLinesPerSecond = 0.1;
 constexpr double kLinesBurst = 20;
-
-std::string Lower(std::string name) {
-  std::transform(name.begin(), name.end(), name.begin(), [](char c) {
-    return static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  });
-  return name;
-}
 
 }  // namespace
 
@@ -50,12 +42,11 @@ void Peer::Start() {
                                 "host, host:port or [v6]:port"
                           : target.error().Text());
   }
-  names_ = {Lower(config_.name)};
+  names_ = CertificateNamesOf(config_);
   // An address is known before the first dial, so that the peer may be the first to dial.
   boost::system::error_code not_numeric;
   const auto address = boost::asio::ip::make_address(target->host, not_numeric);
   if (!not_numeric) OnResolved({address});
-  if (not_numeric) names_.push_back(Lower(target->host));
   shared_.identity.Name(config_.name, names_);
   dialler_ = std::make_shared<Dialler>(shared_.io, shared_.options, *this, *target, shared_.source);
   dialler_->Start();
@@ -139,8 +130,10 @@ bool Peer::TurnedAway(Session& session, const Hello& hello) {
   // Two daemons on one host would throw each other out for ever: the later one stays.
   const bool older = info_ && hello.instance != instance_ && hello.epoch < info_->epoch;
   if (older && AnyUp() && Up(Clock::now())) {
-    const std::string why = "another daemon of " + config_.name +
-                            ", which started later, is connected from the same address; stop one";
+    const std::string why =
+        "another daemon of " + config_.name + ", which started later, is connected " +
+        (session.certified() ? "with a certificate of the same name" : "from the same address") +
+        "; stop one";
     session.Finish(Refused{kProtocolVersion, why}, why);
     return true;
   }

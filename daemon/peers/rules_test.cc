@@ -167,6 +167,28 @@ TEST(IdentityTest, ANewAddressReplacesTheOld) {
   EXPECT_FALSE(identity.Known("192.0.2.9"));
 }
 
+TEST(IdentityTest, ACertificateNamesAPeerOrAGuest) {
+  const config::Peer h2{"H2", "h2.example.com.:9937", {}};
+  const config::Peer guest{"H5", "[2001:db8::5]:9937", {}};
+  const config::Peer named{"h6", "Host6.example.com", {}};
+  Identity identity;
+  identity.Name("H2", CertificateNamesOf(h2));
+  identity.SetGuests(std::make_shared<const Guests>(MakeGuests({guest, named})));
+  for (const auto& [name, peer] :
+       {std::pair{"h2", "H2"}, std::pair{"h2.example.com", "H2"}, std::pair{"h5", "H5"},
+        std::pair{"h6", "h6"}, std::pair{"host6.example.com", "h6"}}) {
+    EXPECT_EQ(identity.FindCertified({"other", name}, "").value(), peer) << name;
+  }
+  EXPECT_EQ(identity.FindCertified({"h2", "h5"}, "H5").value(), "H5");
+  EXPECT_FALSE(identity.FindCertified({"h2", "h5"}, "H6").has_value());
+  EXPECT_FALSE(identity.FindCertified({"2001:db8::5"}, "H5").has_value()) << "no name";
+  identity.Remove("H2");
+  EXPECT_EQ(
+      identity.FindCertified({"a", "b", "c", "d", "h2"}, "").error().Text(),
+      "its certificate is of a, b, c and 2 more, which is none of our peers; give the peer in "
+      "the configuration a name that is in its certificate");
+}
+
 TEST(PendingCallsTest, EachHandlerIsHandedOutOnce) {
   PendingCalls calls;
   calls.Add(1, kStart + seconds(5), [](const auto&) {});

@@ -132,7 +132,7 @@ asio::awaitable<void> Session::ShakeHands() {
                                  asio::redirect_error(asio::use_awaitable, error));
   if (state_ == State::kClosed) co_return;
   if (error) {
-    Close(TlsTrouble(error, tls_->native_handle()));
+    Close(TlsTrouble(error, tls_->native_handle(), dialled_));
     co_return;
   }
   names_ = CertificateNames(tls_->native_handle());
@@ -149,8 +149,15 @@ asio::awaitable<std::size_t> Session::ReadSome(error_code& error) {
 
 asio::awaitable<void> Session::Read([[maybe_unused]] std::shared_ptr<Session> self, Hello hello) {
   if (tls_) co_await ShakeHands();
+  // The hello goes before what was said meanwhile.
+  const std::string meanwhile = std::exchange(outbox_, {});
   if (dialled_ && state_ != State::kClosed) {
     if (const auto sent = Send({0, hello}); !sent) Close(sent.error().Text());
+  }
+  may_write_ = true;
+  if (state_ != State::kClosed) {
+    outbox_ += meanwhile;
+    StartWrite();
   }
   while (state_ != State::kClosed) {
     error_code error;
@@ -174,14 +181,14 @@ std::string Session::HowItEnded(const error_code& error) {
   const bool ended = error == asio::error::eof || error == asio::ssl::error::stream_truncated;
   // Of TLS 1.3 the one that dialled learns only now that it was turned away.
   if (state_ == State::kHello && error.category() == asio::error::get_ssl_category()) {
-    return TlsTrouble(error, tls_->native_handle());
+    return TlsTrouble(error, tls_->native_handle(), dialled_);
   }
   if (state_ == State::kHello) {
     // What a daemon does that does not know us; it reads nothing, so it may be a reset.
-    return std::string(
-               "it closed the connection before its hello; see that it has this host among "
-               "its peers, by ") +
-           (tls_ ? "a name of our certificate" : "the address that we connect from");
+    return tls_ ? "it closed the connection before its hello; see that it has this host among its "
+                  "peers, by a name of our certificate"
+                : "it closed the connection before its hello; see that it has this host among its "
+                  "peers, by the address that we connect from, and that it has no control.tls";
   }
   return ended ? "it closed the session" : error.message();
 }
@@ -302,7 +309,7 @@ void Session::OnPingDue(TimePoint now, Duration late) {
 }
 
 void Session::StartWrite() {
-  if (!writing_.empty() || outbox_.empty()) return;
+  if (!may_write_ || !writing_.empty() || outbox_.empty()) return;
   writing_.swap(outbox_);
   auto after = [self = shared_from_this()](const error_code& error, std::size_t) {
     self->AfterWrite(error);

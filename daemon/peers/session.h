@@ -118,9 +118,10 @@ class Session : public std::enable_shared_from_this<Session> {
   RateLimit rate_;
   Liveness liveness_;
   PendingCalls pending_;
-  std::string outbox_;    // not yet given to the socket
-  bool reading_ = false;  // what is said meanwhile goes out together
-  std::string writing_;   // given to async_write; empty: no write is under way
+  bool may_write_ = false;  // the handshake is over
+  std::string outbox_;      // not yet given to the socket
+  bool reading_ = false;    // what is said meanwhile goes out together
+  std::string writing_;     // given to async_write; empty: no write is under way
   bool overflowed_ = false;
   std::string why_;  // of a draining session
 };

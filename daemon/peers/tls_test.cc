@@ -3,13 +3,20 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <openssl/ssl.h>
+#include <sys/stat.h>
 
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/address.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/ssl/context.hpp>
+#include <boost/asio/ssl/stream.hpp>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <map>
 #include <memory>
+#include <optional>
 
 #include "daemon/peers/control_plane.h"
 #include "daemon/peers/test_support.h"
@@ -216,6 +223,12 @@ TEST_F(TlsTest, FilesThatCannotBeUsedAreNamedAtTheStart) {
   EXPECT_THAT(start({good.cert, "/nowhere/key", good.ca}),
               HasSubstr("reading control.tls.key /nowhere/key: "));
   EXPECT_THAT(start({good.ca, good.key, good.ca}), HasSubstr("control.tls.key"));  // of another
+  const std::string rsa = folder_.Root() + "/rsa";
+  std::ofstream(rsa) << fakes::RsaKey();
+  EXPECT_THAT(start({good.cert, rsa, good.ca}), HasSubstr("it is not the key of " + good.cert));
+  const std::string fifo = folder_.Root() + "/fifo";
+  ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
+  EXPECT_THAT(start({good.cert, good.key, fifo}), HasSubstr("it is no file"));
   EXPECT_THAT(start({good.key, good.key, good.ca}),
               HasSubstr("reading control.tls.cert " + good.key));
   EXPECT_THAT(start({good.cert, good.key, good.key}),
@@ -239,6 +252,76 @@ TEST_F(TlsTest, ChangedFilesAreReadAnewAndBadOnesLeaveTheOld) {
 
   std::ofstream(Files("h1").cert) << "half of a fi";
   EXPECT_EQ(credentials.Current(start + std::chrono::minutes(3)), second);
+  // That a peer would refuse it is as bad.
+  Write("h1", ca_.Issue({"h1"}, "", std::chrono::seconds(-60)), ca_.Pem());
+  EXPECT_EQ(credentials.Current(start + std::chrono::minutes(4)), second);
+  Write("h1", {"h1"});
+  EXPECT_NE(credentials.Current(start + std::chrono::minutes(5)), second);
+}
+
+TEST_F(TlsTest, FilesThatCannotBeReadForAWhileAreTriedAgain) {
+  Write("h1", {"h1"});
+  Credentials credentials(Files("h1"));
+  ASSERT_TRUE(credentials.Load().has_value());
+  const TimePoint start = Clock::now();
+  const auto first = credentials.Current(start);
+  Write("h1", {"h1"});
+  const std::string key = Files("h1").key;
+  std::filesystem::rename(key, key + ".away");
+  EXPECT_EQ(credentials.Current(start + std::chrono::minutes(1)), first);
+  std::filesystem::rename(key + ".away", key);
+  EXPECT_NE(credentials.Current(start + std::chrono::minutes(2)), first);
+}
+
+// A handshake with the largest group costs a hundred times what ours do.
+TEST_F(TlsTest, CostlyGroupsAreNotSpoken) {
+  Write("h1", {"h1"});
+  Write("h2", {"h2"});
+  Node& h1 = Start("h1", 1);
+  const TlsFiles files = Files("h2");
+  for (const auto& [groups, good] :
+       {std::pair{"ffdhe8192:ffdhe2048:P-521", false}, std::pair{"ffdhe8192:P-256", true}}) {
+    namespace ssl = boost::asio::ssl;
+    ssl::context context(ssl::context::tlsv13_client);
+    context.use_certificate_chain_file(files.cert);
+    context.use_private_key_file(files.key, ssl::context::pem);
+    ASSERT_EQ(SSL_CTX_set1_groups_list(context.native_handle(), groups), 1);
+    ssl::stream<boost::asio::ip::tcp::socket> stream(io_, context);
+    stream.next_layer().connect(
+        {boost::asio::ip::make_address("127.0.0.1"), h1.plane.listen_port()});
+    std::optional<boost::system::error_code> shaken;
+    stream.async_handshake(ssl::stream_base::client,
+                           [&shaken](const boost::system::error_code& error) { shaken = error; });
+    ASSERT_TRUE(RunUntil(io_, [&shaken] { return shaken.has_value(); }));
+    EXPECT_EQ(!*shaken, good) << groups << ": " << shaken->message();
+  }
+}
+
+TEST_F(TlsTest, StrangersLeaveRoomForPeers) {
+  Write("h1", {"h1"});
+  Write("h2", {"h2"});
+  Start("h1", 1);
+  Start("h2", 2);
+  std::vector<std::unique_ptr<RawPeer>> flood;
+  for (int i = 0; i < 80; ++i) {
+    flood.push_back(std::make_unique<RawPeer>(io_, "127.0.0.66"));
+    ASSERT_TRUE(flood.back()->Connect("127.0.0.1", nodes_["h1"]->plane.listen_port()));
+  }
+  EXPECT_TRUE(RunUntil(io_, [this] { return nodes_["h1"]->plane.inbound().accepted == 80; }));
+  EXPECT_EQ(nodes_["h1"]->plane.inbound().full, 0U);
+  nodes_["h1"]->plane.SetPeers({{"h2", "127.0.0.1:1", {}}});  // which h1 cannot dial
+  Introduce("h2", "h1");
+  EXPECT_TRUE(RunUntil(io_, [this] { return nodes_["h2"]->Up("h1"); }));
+}
+
+// The common name counts only where there is no DNS name at all.
+TEST_F(TlsTest, AnOddNameDoesNotMakeTheCommonNameCount) {
+  Write("h1", {"h1"});
+  Write("h2", ca_.Issue({"h2 or so"}, "h2"), ca_.Pem());
+  Start("h1", 1);
+  Start("h2", 2);
+  Introduce("h1", "h2");
+  EXPECT_TRUE(Says("h1", "h2", "its certificate is of nobody and not of h2"));
 }
 
 }  // namespace

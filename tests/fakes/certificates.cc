@@ -70,7 +70,19 @@ std::string PemOf(X509* certificate) {
   return InMemory([certificate](BIO* bio) { return PEM_write_bio_X509(bio, certificate); });
 }
 
+std::string KeyPem(EVP_PKEY* key) {
+  return InMemory([key](BIO* bio) {
+    return PEM_write_bio_PrivateKey(bio, key, nullptr, nullptr, 0, nullptr, nullptr);
+  });
+}
+
 }  // namespace
+
+std::string RsaKey() {
+  const Key key(EVP_RSA_gen(2048), EVP_PKEY_free);
+  Must(key != nullptr);
+  return KeyPem(key.get());
+}
 
 CertificateAuthority::CertificateAuthority(const std::string& name)
     : key_(NewKey()),
@@ -94,9 +106,7 @@ Certificate CertificateAuthority::Issue(const std::vector<std::string>& dns_name
     AddExtension(certificate.get(), certificate_.get(), NID_subject_alt_name, names);
   }
   Must(X509_sign(certificate.get(), key_.get(), EVP_sha256()) > 0);
-  return {PemOf(certificate.get()), InMemory([&key](BIO* bio) {
-            return PEM_write_bio_PrivateKey(bio, key.get(), nullptr, nullptr, 0, nullptr, nullptr);
-          })};
+  return {PemOf(certificate.get()), KeyPem(key.get())};
 }
 
 }  // namespace rdmapulse::fakes

@@ -15,6 +15,9 @@ struct Certificate {
   std::string key;
 };
 
+// Of another kind than those below have.
+std::string RsaKey();
+
 class CertificateAuthority {
  public:
   explicit CertificateAuthority(const std::string& name);

@@ -203,6 +203,9 @@ TEST_F(DaemonTest, ACertificateThatCannotBeReadIsOneSentenceAnd1) {
   EXPECT_EQ(daemon->Wait(), 1);
   EXPECT_THAT(daemon->output(), HasSubstr("reading control.tls.key "));
   EXPECT_THAT(daemon->output(), HasSubstr("No such file"));
+  Process check({"daemon/rdmapulsed", "--check", "--config", host.Config()});
+  EXPECT_EQ(check.Wait(), 2);
+  EXPECT_THAT(check.output(), HasSubstr("c.yaml: reading control.tls.key "));
 }
 
 TEST_F(DaemonTest, TwoDaemonsSeeEachOtherDieAndComeBack) {
