@@ -143,8 +143,8 @@ asio::awaitable<std::size_t> Session::ReadSome(error_code& error) {
   const std::span<std::uint8_t> space = reader_.Space();
   const auto buffer = asio::buffer(space.data(), space.size());
   auto token = asio::redirect_error(asio::use_awaitable, error);
-  if (tls_) co_return co_await tls_->async_read_some(buffer, std::move(token));
-  co_return co_await socket_.async_read_some(buffer, std::move(token));
+  if (tls_) co_return co_await tls_->async_read_some(buffer, token);
+  co_return co_await socket_.async_read_some(buffer, token);
 }
 
 asio::awaitable<void> Session::Read([[maybe_unused]] std::shared_ptr<Session> self, Hello hello) {
