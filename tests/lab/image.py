@@ -66,7 +66,7 @@ def libraries_of(program):
 
 
 def stripped(path):
-    """A daemon with debug information is ten times as large, and the guest is small.
+    """A daemon with its symbols is ten times as large, and the guest is small.
 
     strip(1) seeks in what it writes, so it writes a file. A script in a program's place stays as it
     is: that is how the lab is tried without the daemon.
@@ -75,7 +75,7 @@ def stripped(path):
     if not data.startswith(b"\x7fELF"):
         return data
     with tempfile.NamedTemporaryFile() as out:
-        run = subprocess.run(["strip", "--strip-debug", "-o", out.name, str(path)],
+        run = subprocess.run(["strip", "--strip-all", "-o", out.name, str(path)],
                              capture_output=True, text=True, check=False)
         if run.returncode != 0:
             raise LabError(f"stripping {path}: {run.stderr.strip()}; is binutils installed?")
