@@ -40,7 +40,7 @@ std::string Nested(const std::string& path, const std::string& value) {
 
 struct Row {
   std::string default_value;  // as YAML; empty: none
-  std::string changes;        // "reload", "reload, QPs", "restart", "none"
+  std::string changes;        // "reload", "reload, QPs", "restart"
 };
 
 std::string WithoutTicks(std::string text) {
