@@ -152,7 +152,7 @@ Judgement JudgeOptics(const PortHistory& port, const Context& context, OpticsMem
                   context.now);
   }
   if (port.up.value_or(false) && FlapsWithin(port, context, 1h) == 0) {
-    judgement.Not(Condition::kLinkFlap, "the link has not gone down in the last hour", 0, kNone);
+    judgement.Not(Condition::kLinkFlap, "the link was not seen to go down", 0, kNone);
   }
   return judgement;
 }

@@ -203,7 +203,6 @@ void ProbeBook::Forget(const std::string& peer) {
   std::erase_if(paths_, [&peer](const auto& entry) { return entry.first.peer == peer; });
 }
 
-// Paths that differ in their source port alone lie side by side, unless local ports differ, too.
 void ProbeBook::Prune(Time now) {
   if (pruned_ != kNever && now - pruned_ < kPruneInterval) return;
   pruned_ = now;

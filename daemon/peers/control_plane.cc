@@ -35,8 +35,7 @@ ControlPlane::ControlPlane(boost::asio::io_context& io, Options options, probes:
                  .identity = {},
                  .credentials = {},
                  .ports = {},
-                 .guest_gone = [this](const std::string& name) { ForgetGuest(name); }})),
-      listener_(nullptr) {
+                 .guest_gone = [this](const std::string& name) { ForgetGuest(name); }})) {
   Shared& shared = *shared_;
   if (shared.options.tls) shared.credentials.emplace(*shared.options.tls);
   listener_ =

@@ -242,7 +242,7 @@ std::string TlsTrouble(const error_code& error, SSL* ssl, bool dialled) {
   }
   if (error.category() != boost::asio::error::get_ssl_category()) {
     return std::string("it closed the connection during the TLS handshake") +
-           (dialled ? "; see that it has control.tls, too" : "");
+           (dialled ? "; see that it has control.tls, too, and this host among its peers" : "");
   }
   const int reason = ERR_GET_REASON(static_cast<unsigned long>(error.value()));
   switch (reason - SSL_AD_REASON_OFFSET) {

@@ -57,7 +57,7 @@ class Credentials {
   TlsFiles files_;
   std::shared_ptr<boost::asio::ssl::context> context_;
   std::chrono::system_clock::time_point expires_{};
-  std::chrono::system_clock::time_point warned_{};  // of what is to end by then
+  std::chrono::system_clock::time_point warned_{};  // when the log last spoke of the end
   Stamp stamp_;                                     // of what is in use
   std::optional<TimePoint> looked_;
   std::string complaint_;
