@@ -148,6 +148,21 @@ DeviceInfo DescribeDevice(const KernelFiles& sysfs, const std::string& name, Net
   return device;
 }
 
+std::optional<std::uint64_t> DeviceFolder(const KernelFiles& sysfs, const std::string& name) {
+  return sysfs.FolderNumber(std::string(kClass) + "/" + name);
+}
+
+bool StatesHold(const KernelFiles& sysfs, const DeviceInfo& before) {
+  std::vector<Problem> problems;
+  const DeviceFiles files(sysfs, std::string(kClass) + "/" + before.name, before.name, problems);
+  for (const PortInfo& port : before.ports) {
+    PortInfo now = port;
+    ReadState(files, now);
+    if (now != port) return false;
+  }
+  return problems.empty();
+}
+
 Result<std::vector<DeviceInfo>> Discover(const KernelFiles& sysfs, const DeviceFilter& wanted,
                                          std::vector<Problem>& problems) {
   const auto names = DeviceNames(sysfs, wanted);

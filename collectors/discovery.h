@@ -1,6 +1,7 @@
 // Which RDMA devices and ports this host has, from class/infiniband.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -30,6 +31,13 @@ Result<std::vector<std::string>> DeviceNames(const KernelFiles& sysfs, const Dev
 // lock. Never on the loop.
 DeviceInfo DescribeDevice(const KernelFiles& sysfs, const std::string& name, Netlink* rdma,
                           std::vector<Problem>& problems);
+
+// Tells a device from a later one of the same name; nullopt: its folder cannot be had.
+std::optional<std::uint64_t> DeviceFolder(const KernelFiles& sysfs, const std::string& name);
+
+// Whether the ports' states and rates still are those of `before`: some three files a port, where
+// the whole takes dozens.
+bool StatesHold(const KernelFiles& sysfs, const DeviceInfo& before);
 
 // All that the filter lets through, described one after another from `sysfs` alone.
 Result<std::vector<DeviceInfo>> Discover(const KernelFiles& sysfs, const DeviceFilter& wanted,

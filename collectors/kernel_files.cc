@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -159,6 +160,13 @@ void KernelFiles::AddRefused(const std::string& folder, std::vector<std::string>
     const auto end = names.begin() + static_cast<std::ptrdiff_t>(listed);
     if (std::find(names.begin(), end, name) == end) names.push_back(std::move(name));
   }
+}
+
+std::optional<std::uint64_t> KernelFiles::FolderNumber(const std::string& path) const {
+  const auto fd = OpenRaw(path, O_PATH | O_DIRECTORY);
+  struct stat facts {};
+  if (!fd || fstat(fd->get(), &facts) != 0) return std::nullopt;
+  return facts.st_ino;
 }
 
 Result<std::optional<std::string>> KernelFiles::ReadLink(const std::string& path) const {

@@ -48,6 +48,8 @@ class KernelFiles {
   Result<std::optional<std::string>> ReadText(const std::string& path) const;
   // The names in a folder, sorted by bytes, with those that `errors` names in it.
   Result<std::optional<std::vector<std::string>>> List(const std::string& path) const;
+  // The inode of a folder; nullopt: it cannot be had.
+  std::optional<std::uint64_t> FolderNumber(const std::string& path) const;
   // Where a link points, as it is written. Absent also when the file is no link.
   Result<std::optional<std::string>> ReadLink(const std::string& path) const;
   // For files that are read again and again, with ReadFromStart.

@@ -140,12 +140,8 @@ std::string DeviceFiles::Link(std::string_view file) const {
   return link && *link ? std::move(**link) : std::string{};
 }
 
-PortInfo ReadPort(const KernelFiles& sysfs, const DeviceFiles& device, std::uint32_t number,
-                  std::string_view driver, bool rnic) {
-  const std::string path = "ports/" + std::to_string(number);
-  PortInfo port;
-  port.port = number;
-  port.link_layer = ParseLinkLayer(device.Text(path + "/link_layer"));
+void ReadState(const DeviceFiles& device, PortInfo& port) {
+  const std::string path = "ports/" + std::to_string(port.port);
   port.state = ParsePortState(device.Text(path + "/state"));
   port.phys_state = ParsePhysState(device.Text(path + "/phys_state"));
   const std::string rate = device.Text(path + "/rate");
@@ -154,6 +150,15 @@ PortInfo ReadPort(const KernelFiles& sysfs, const DeviceFiles& device, std::uint
     device.Report(path + "/rate", "not a rate: '" + Printable(rate) + "'");
   if (port.link_layer == LinkLayer::kInfiniband)  // elsewhere the file holds a filler
     port.lid = ParseLid(device.Text(path + "/lid"));
+}
+
+PortInfo ReadPort(const KernelFiles& sysfs, const DeviceFiles& device, std::uint32_t number,
+                  std::string_view driver, bool rnic) {
+  const std::string path = "ports/" + std::to_string(number);
+  PortInfo port;
+  port.port = number;
+  port.link_layer = ParseLinkLayer(device.Text(path + "/link_layer"));
+  ReadState(device, port);
   port.protocol = ProtocolOf(device, path, driver, port.link_layer, rnic);
   if (port.link_layer != LinkLayer::kEthernet) return port;
   // rxe says it outright; its GIDs may lie on an upper device.

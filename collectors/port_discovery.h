@@ -36,6 +36,8 @@ class DeviceFiles {
   std::vector<Problem>& problems_;
 };
 
+// What changes from one moment to the next: state, rate, LID. The link layer is known.
+void ReadState(const DeviceFiles& device, PortInfo& port);
 // All but the netdev, where the GID table does not name it.
 PortInfo ReadPort(const KernelFiles& sysfs, const DeviceFiles& device, std::uint32_t port,
                   std::string_view driver, bool rnic);

@@ -63,7 +63,7 @@ CollectionLoop::CollectionLoop(boost::asio::io_context& loop, const Roots& roots
       handlers_(std::move(handlers)),
       timer_(loop),
       fast_timer_(loop),
-      lister_(loop, std::make_unique<Lister>()) {}
+      lister_(NewWorker(loop), std::make_unique<Lister>()) {}
 
 void CollectionLoop::Configure(Options options) {
   // The next description makes them anew.
@@ -83,10 +83,11 @@ void CollectionLoop::Start() {
   generic_ = OpenNetlink(NETLINK_GENERIC);
   route_ = OpenNetlink(NETLINK_ROUTE);
   netdevs_.reader = std::make_unique<BlockingReader<collectors::NetdevCollector>>(
-      loop_, std::make_unique<collectors::NetdevCollector>(collectors::NetdevCollector::Kernel{
-                 ethtool_.get(), generic_.get(), route_.get()}));
+      NewWorker(loop_),
+      std::make_unique<collectors::NetdevCollector>(
+          collectors::NetdevCollector::Kernel{ethtool_.get(), generic_.get(), route_.get()}));
   wires_.reader = std::make_unique<BlockingReader<collectors::WireCollector>>(
-      loop_, std::make_unique<collectors::WireCollector>(sysfs_));
+      NewWorker(loop_), std::make_unique<collectors::WireCollector>(sysfs_));
   running_ = true;
   next_ = Clock::now();
   Pass();
@@ -116,8 +117,8 @@ void CollectionLoop::Pass() {
   ForgetRetired();
   List(Clock::now());
   for (auto& [name, device] : workers_) {
-    Collect(name, *device);
     Describe(name, *device);
+    Collect(name, *device);
   }
   CollectNetdevs();
   next_ = std::max(next_ + options_.interval, Clock::now());
@@ -180,9 +181,8 @@ void CollectionLoop::MatchDevices(const Listed& listed) {
     auto& device = workers_[name];
     const bool known = device != nullptr;
     if (!known) {
-      auto describer = std::make_unique<Describer>();
-      describer->rdma = OpenNetlink(NETLINK_RDMA);
-      device = std::make_unique<Device>(loop_, std::move(describer));
+      device = std::make_unique<Device>(loop_, std::make_unique<collectors::DeviceDescriber>(
+                                                   sysfs_, name, OpenNetlink(NETLINK_RDMA)));
     }
     if (listed.netlink && *listed.netlink) {
       const std::vector<std::string>& there = **listed.netlink;
@@ -201,13 +201,10 @@ void CollectionLoop::Describe(const std::string& name, Device& device) {
   if (!device.present) return;
   device.description.Run(
       Clock::now(),
-      [&sysfs = sysfs_, name](Describer& describer) {
-        Described described;
-        described.info =
-            collectors::DescribeDevice(sysfs, name, describer.rdma.get(), described.problems);
-        return described;
-      },
-      [this, name](Described described) { AfterDescription(name, std::move(described)); });
+      [](collectors::DeviceDescriber& describer) { return describer.Describe(Clock::now()); },
+      [this, name](std::optional<Described> described) {
+        AfterDescription(name, std::move(described));
+      });
 }
 
 collectors::DeviceCollector::Options CollectionLoop::CollectorOptions(
@@ -221,18 +218,19 @@ collectors::DeviceCollector::Options CollectionLoop::CollectorOptions(
   return options;
 }
 
-void CollectionLoop::AfterDescription(const std::string& name, Described described) {
+// nullopt: it is as it was.
+void CollectionLoop::AfterDescription(const std::string& name, std::optional<Described> described) {
   Device& device = *workers_.at(name);
   const bool first = !device.described;
-  const bool same = !first && SamePorts(device.described->info, described.info);
-  const bool changed = first || device.described->info != described.info;
-  device.described = std::move(described);
+  const bool same = !described || (!first && SamePorts(device.described->info, described->info));
+  const bool changed = described && (first || device.described->info != described->info);
+  if (described) device.described = std::move(described);
   if (!device.present) return;
   if (!same || device.counters == nullptr) {
     RetireCounters(device);
     device.counters = std::make_unique<BlockingReader<collectors::DeviceCollector>>(
-        loop_, std::make_unique<collectors::DeviceCollector>(sysfs_, device.described->info,
-                                                             CollectorOptions(name)));
+        device.worker, std::make_unique<collectors::DeviceCollector>(sysfs_, device.described->info,
+                                                                     CollectorOptions(name)));
     Collect(name, device);
   }
   if (changed) PublishDevices();
@@ -367,8 +365,14 @@ void CollectionLoop::Complain(TimePoint now, const std::string& listing) {
     const auto stuck = [now](std::optional<TimePoint> out) {
       return out && now - *out > kStuckAfter;
     };
-    if (stuck(device->description.OutSince())) add(name + ": its state does not answer");
-    if (stuck(OutSince(device->counters))) add(name + ": its counters do not answer");
+    // They share a worker: who went out first holds up the other.
+    const auto state = device->description.OutSince();
+    const auto counters = OutSince(device->counters);
+    if (stuck(counters) && (!state || *counters < *state)) {
+      add(name + ": its counters do not answer");
+    } else if (stuck(state)) {
+      add(name + ": its state does not answer");
+    }
     if (!device->described) continue;
     for (const collectors::Problem& problem : device->described->problems)
       add(problem.name + ": " + problem.reason);

@@ -2,8 +2,8 @@
 // answer holds up neither the loop nor another device. Loop thread only.
 //
 //   the list of names      one thread   opens nothing of a device
-//   a device's description one each     `state` and `rate` may wait for the network lock
-//   a device's counters    one each     may wait for firmware
+//   a device               one each     `state` and `rate` may wait for the network lock, counters
+//                                       for firmware
 //   netdevs' files         one          waits for nothing
 //   netdevs' drivers       one          ethtool and DCB, one at a time under the network lock
 #pragma once
@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "collectors/collectors.h"
+#include "collectors/device_describer.h"
 #include "collectors/discovery.h"
 #include "collectors/ethtool_ioctl.h"
 #include "collectors/kernel_files.h"
@@ -80,19 +81,13 @@ class CollectionLoop {
   std::vector<std::string> Quarantined(TimePoint now) const { return quarantine_.Devices(now); }
 
  private:
-  struct Described {
-    DeviceInfo info;
-    std::vector<collectors::Problem> problems;
-  };
-  // What describing a device needs.
-  struct Describer {
-    std::unique_ptr<collectors::Netlink> rdma;  // none: the kernel has no RDMA netlink
-  };
+  using Described = collectors::DescribedDevice;
   using Counters = std::unique_ptr<BlockingReader<collectors::DeviceCollector>>;
   struct Device {
-    Device(boost::asio::io_context& loop, std::unique_ptr<Describer> describer)
-        : description(loop, std::move(describer)) {}
-    BlockingReader<Describer> description;
+    Device(boost::asio::io_context& loop, std::unique_ptr<collectors::DeviceDescriber> describer)
+        : worker(NewWorker(loop)), description(worker, std::move(describer)) {}
+    Worker worker;  // describes it, then reads its counters
+    BlockingReader<collectors::DeviceDescriber> description;
     std::optional<Described> described;
     bool present = true;                                   // RDMA netlink lists it still
     Counters counters;                                     // null until it is described
@@ -115,7 +110,7 @@ class CollectionLoop {
   void AfterListing(const Listed& listed);
   void MatchDevices(const Listed& listed);
   void Describe(const std::string& name, Device& device);
-  void AfterDescription(const std::string& name, Described described);
+  void AfterDescription(const std::string& name, std::optional<Described> described);
   void PublishDevices();
   void RetireCounters(Device& device);
   void ForgetRetired();

@@ -1,4 +1,5 @@
-// Something that blocks, with a thread of its own.
+// Something that blocks, on a thread that it has for itself or shares with what it would wait for
+// anyway.
 #pragma once
 
 #include <boost/asio/io_context.hpp>
@@ -11,17 +12,22 @@
 
 namespace rdmapulse {
 
-// Lends its State to its thread for one piece of work at a time; while that is out nothing queues
-// up behind it. Loop thread only, but for the work. Its destructor waits for work that is out, so
-// who cannot wait retires it and keeps it until it is home again.
+using Worker = std::shared_ptr<BlockingPool>;
+// A thread that gives way to the loop's.
+inline Worker NewWorker(boost::asio::io_context& loop) {
+  return std::make_shared<BlockingPool>(loop, 1, Urgency::kBackground);
+}
+
+// Lends its State to its worker for one piece of work at a time; while that is out nothing queues
+// up behind it. Loop thread only, but for the work. It must outlive work that is out: who is done
+// with it retires it and keeps it until that is home. The worker's last owner waits for what runs.
 template <typename State>
 class BlockingReader {
  public:
-  BlockingReader(boost::asio::io_context& loop, std::unique_ptr<State> state)
-      : state_(std::move(state)), pool_(loop, 1, Urgency::kBackground) {}
+  BlockingReader(Worker worker, std::unique_ptr<State> state)
+      : state_(std::move(state)), worker_(std::move(worker)) {}
   BlockingReader(const BlockingReader&) = delete;
   BlockingReader& operator=(const BlockingReader&) = delete;
-  ~BlockingReader() { pool_.Stop(); }
 
   // Since when the work is out; nullopt: the State is here.
   std::optional<TimePoint> OutSince() const {
@@ -33,7 +39,7 @@ class BlockingReader {
   bool Run(TimePoint now, Work work, Done done) {
     if (state_ == nullptr || retired_) return false;
     out_since_ = now;
-    pool_.Run(
+    worker_->Run(
         [state = std::move(state_), work = std::move(work)]() mutable {
           auto result = work(*state);
           return std::pair(std::move(state), std::move(result));
@@ -52,7 +58,7 @@ class BlockingReader {
   std::unique_ptr<State> state_;  // null while it is out
   TimePoint out_since_{};
   bool retired_ = false;
-  BlockingPool pool_;
+  Worker worker_;
 };
 
 }  // namespace rdmapulse

@@ -17,7 +17,7 @@ struct Counter {
 
 TEST(BlockingReaderTest, LendsItsStateAndGetsItBack) {
   boost::asio::io_context loop;
-  BlockingReader<Counter> reader(loop, std::make_unique<Counter>());
+  BlockingReader<Counter> reader(NewWorker(loop), std::make_unique<Counter>());
   const TimePoint start = Clock::now();
   int seen = 0;
   for (int i = 1; i <= 2; ++i) {
@@ -34,7 +34,7 @@ TEST(BlockingReaderTest, LendsItsStateAndGetsItBack) {
 
 TEST(BlockingReaderTest, NothingQueuesUpBehindWorkThatIsOut) {
   boost::asio::io_context loop;
-  BlockingReader<Counter> reader(loop, std::make_unique<Counter>());
+  BlockingReader<Counter> reader(NewWorker(loop), std::make_unique<Counter>());
   std::promise<void> answer;
   ASSERT_TRUE(reader.Run(
       {},
@@ -51,7 +51,7 @@ TEST(BlockingReaderTest, NothingQueuesUpBehindWorkThatIsOut) {
 
 TEST(BlockingReaderTest, ARetiredOneReportsNothingMoreAndSendsNothingOut) {
   boost::asio::io_context loop;
-  BlockingReader<Counter> reader(loop, std::make_unique<Counter>());
+  BlockingReader<Counter> reader(NewWorker(loop), std::make_unique<Counter>());
   std::promise<void> answer;
   bool reported = false;
   ASSERT_TRUE(reader.Run(
