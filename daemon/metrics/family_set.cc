@@ -39,45 +39,53 @@ void AppendNumber(double value, std::string& text) {
 }
 
 void AppendEscaped(std::string_view value, bool quotes, std::string& text) {
-  for (const char c : value) {
-    switch (c) {
-      case '\\': text += "\\\\"; break;
-      case '\n': text += "\\n"; break;
-      case '"': text += quotes ? "\\\"" : "\""; break;
-      default: text += c;
-    }
+  while (!value.empty()) {
+    const std::size_t plain =
+        std::min(value.find_first_of(quotes ? "\\\n\"" : "\\\n"), value.size());
+    text += value.substr(0, plain);
+    if (plain == value.size()) return;
+    text += '\\';
+    text += value[plain] == '\n' ? 'n' : value[plain];
+    value.remove_prefix(plain + 1);
   }
 }
 
-// `extra` comes last: a histogram's bound.
-void AppendLabels(const Labels& labels, std::string_view extra, std::string& text) {
-  if (labels.empty() && extra.empty()) return;
-  char before = '{';
+// `device="mlx5_0",port="1"`
+void AppendLabels(const Labels& labels, std::string& text) {
+  bool first = true;
   for (const Label& label : labels) {
-    text += before;
+    if (!std::exchange(first, false)) text += ',';
     text += label.name;
     text += "=\"";
     AppendEscaped(label.value, /*quotes=*/true, text);
     text += '"';
-    before = ',';
   }
-  if (!extra.empty()) {
-    text += before;
-    text += "le=\"";
-    text += extra;
-    text += '"';
-  }
-  text += '}';
 }
 
-void AppendLine(std::string_view name, std::string_view suffix, const Labels& labels,
-                std::string_view bound, auto value, std::string& text) {
-  text += name;
-  text += suffix;
-  AppendLabels(labels, bound, text);
+void AppendLine(std::string_view series, auto value, std::string& text) {
+  text += series;
   text += ' ';
   AppendNumber(value, text);
   text += '\n';
+}
+
+void AppendHistogram(std::string_view name, const std::string& labels,
+                     const probes::RttHistogram& histogram, std::string& text) {
+  const std::string plain = labels.empty() ? "" : "{" + labels + "}";
+  const std::string family(name);
+  AppendLine(family + "_count" + plain, histogram.count(), text);
+  AppendLine(family + "_sum" + plain, histogram.sum_seconds(), text);
+  std::string bucket = family + "_bucket{" + labels + (labels.empty() ? "le=\"" : ",le=\"");
+  const std::size_t before_bound = bucket.size();
+  std::uint64_t cumulative = 0;
+  for (std::size_t i = 0; i < probes::RttHistogram::kBounds.size(); ++i) {
+    cumulative += histogram.buckets()[i];
+    bucket.resize(before_bound);
+    AppendNumber(probes::RttHistogram::kBounds[i], bucket);
+    AppendLine(bucket += "\"}", cumulative, text);
+  }
+  bucket.resize(before_bound);
+  AppendLine(bucket += "+Inf\"}", histogram.count(), text);
 }
 
 }  // namespace
@@ -102,21 +110,20 @@ void FamilySet::Add(Family family, Labels labels, const probes::RttHistogram& hi
 }
 
 void FamilySet::Write(const FamilyInfo& info, const Sample& sample, std::string& text) {
-  if (const auto* whole = std::get_if<std::uint64_t>(&sample.value))
-    return AppendLine(info.name, "", sample.labels, "", *whole, text);
-  if (const auto* real = std::get_if<double>(&sample.value))
-    return AppendLine(info.name, "", sample.labels, "", *real, text);
-  const auto& histogram = *std::get<const probes::RttHistogram*>(sample.value);
-  AppendLine(info.name, "_count", sample.labels, "", histogram.count(), text);
-  AppendLine(info.name, "_sum", sample.labels, "", histogram.sum_seconds(), text);
-  std::uint64_t cumulative = 0;
-  for (std::size_t i = 0; i < probes::RttHistogram::kBounds.size(); ++i) {
-    cumulative += histogram.buckets()[i];
-    std::string bound;
-    AppendNumber(probes::RttHistogram::kBounds[i], bound);
-    AppendLine(info.name, "_bucket", sample.labels, bound, cumulative, text);
+  if (const auto* histogram = std::get_if<const probes::RttHistogram*>(&sample.value)) {
+    std::string labels;
+    AppendLabels(sample.labels, labels);
+    return AppendHistogram(info.name, labels, **histogram, text);
   }
-  AppendLine(info.name, "_bucket", sample.labels, "+Inf", histogram.count(), text);
+  text += info.name;
+  if (!sample.labels.empty()) {
+    text += '{';
+    AppendLabels(sample.labels, text);
+    text += '}';
+  }
+  if (const auto* whole = std::get_if<std::uint64_t>(&sample.value))
+    return AppendLine("", *whole, text);
+  AppendLine("", std::get<double>(sample.value), text);
 }
 
 const std::vector<FamilySet::Sample>& FamilySet::Settled(std::size_t family) {
