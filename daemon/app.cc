@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <boost/asio/ip/address.hpp>
+#include <boost/asio/post.hpp>
 #include <cstdlib>
 #include <random>
 #include <utility>
@@ -27,7 +28,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr Duration kBeat = kGrid;       // how finely our own lateness is known (detection.md g2)
-constexpr Duration kPublish = 250ms;    // a peer that fell silent must show within 3 s
+constexpr Duration kPublish = 1s;       // though nobody asks: /healthz goes by its age
 constexpr Duration kJudge = 500ms;      // detection.md 2.1
 constexpr Duration kJudgeFast = 100ms;  // while something smells
 constexpr Duration kCompare = 5s;       // a difference is a finding after half a minute
@@ -122,6 +123,11 @@ App::App(config::Config config, std::string config_path)
 
 Result<void> App::Start() {
   service_.Start();
+  store_.AskBy([this] {
+    boost::asio::post(loop_, [this] {
+      if (!stopping_) store_.Publish(TakeSnapshot());
+    });
+  });
   if (Result<void> listening = control_.Listen(); !listening) return listening;
   auto serving = http::Server::Start(HttpOptions(), store_, asked_probes_, recordings_);
   if (!serving) return tl::unexpected(serving.error());
@@ -323,6 +329,7 @@ void App::Apply(config::Config next) {
   if (next.maintenance != config_.maintenance) maintenance_.reset();
   config_ = std::move(next);
   Configure();
+  store_.Publish(TakeSnapshot());  // who may read the API goes by it
   spdlog::info("reloaded: {} peers, {} added, {} removed", config_.peers.size(),
                changes.peers_added.size(), changes.peers_removed.size());
 }

@@ -6,7 +6,7 @@
 //        ├─ readings, probes, sessions ─► Verdict ─► findings
 //        │                                          └─ what led to one ─► Recordings
 //        └─ readings ─► Snapshot ◄─ paths, peers, findings
-//                          │ published four times a second
+//                          │ published when somebody reads, and once a second
 //                          ▼
 //                     http::Server (its own thread)
 //

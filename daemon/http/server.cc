@@ -48,7 +48,7 @@ void AfterCoroutine(const std::exception_ptr& failure) {
 
 class Server::Impl {
  public:
-  Impl(ServerOptions options, const SnapshotStore& store, Commands& commands, Traces& traces)
+  Impl(ServerOptions options, SnapshotStore& store, Commands& commands, Traces& traces)
       : options_(std::move(options)), shared_{store, commands, traces, {}} {}
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
@@ -184,7 +184,7 @@ Server::~Server() = default;
 
 std::uint16_t Server::Port() const { return impl_->Port(); }
 
-Result<std::unique_ptr<Server>> Server::Start(ServerOptions options, const SnapshotStore& store,
+Result<std::unique_ptr<Server>> Server::Start(ServerOptions options, SnapshotStore& store,
                                               Commands& commands, Traces& traces) {
   auto impl = std::make_unique<Impl>(std::move(options), store, commands, traces);
   if (auto listening = impl->Listen(); !listening) return tl::unexpected(listening.error());

@@ -1,6 +1,6 @@
 // The daemon's HTTP: /metrics, health and the API from the last snapshot, and commands on the Unix
-// socket. Runs on a thread of its own; a scrape touches nothing but SnapshotStore, so it can delay
-// neither a probe nor a kernel read.
+// socket. Runs on a thread of its own; a scrape touches nothing but SnapshotStore, which asks
+// the loop for at most four copies a second, so it can delay neither a probe nor a kernel read.
 #pragma once
 
 #include <chrono>
@@ -45,7 +45,7 @@ class Server {
  public:
   // Listens and starts the thread. `store`, `commands` and `traces` must outlive the server; the
   // latter two are called on the HTTP thread.
-  static Result<std::unique_ptr<Server>> Start(ServerOptions options, const SnapshotStore& store,
+  static Result<std::unique_ptr<Server>> Start(ServerOptions options, SnapshotStore& store,
                                                Commands& commands, Traces& traces);
   class Impl;
   explicit Server(std::unique_ptr<Impl> impl);  // Start's

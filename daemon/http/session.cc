@@ -95,7 +95,7 @@ asio::awaitable<bool> Session::Answer(const Request& request) {
     co_return co_await Command(request, page);
   }
   if (page == Page::kTrace) co_return co_await Trace(request);
-  const std::shared_ptr<const Snapshot> snapshot = shared_.store.Current();
+  const std::shared_ptr<const Snapshot> snapshot = shared_.store.Fresh();
   const TimePoint now = Clock::now();
   const MetricsFormat format = FormatFor(View(request[bhttp::field::accept]));
   const Reply reply = page == Page::kMetrics ? shared_.metrics.Read(snapshot, format, now)

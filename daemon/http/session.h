@@ -15,7 +15,7 @@ namespace rdmapulse::http {
 
 // What all conversations of a server share.
 struct Shared {
-  const SnapshotStore& store;
+  SnapshotStore& store;
   Commands& commands;
   Traces& traces;
   MetricsPage metrics;
