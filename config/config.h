@@ -2,7 +2,9 @@
 // shows it whole). Loaded by load.h, checked by validate.h; a value here is always in range.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -102,6 +104,13 @@ struct Class {
   std::vector<std::string> ops = {"write0", "read"};
   bool operator==(const Class&) const = default;
 };
+
+// `loopback` and `connect` are measured beside the ops that are sent in turn.
+inline bool GoesToPeers(const std::string& op) { return op != "loopback" && op != "connect"; }
+inline std::size_t SentOps(const Class& traffic_class) {
+  return static_cast<std::size_t>(
+      std::count_if(traffic_class.ops.begin(), traffic_class.ops.end(), GoesToPeers));
+}
 
 struct Classes {
   Class lossless;

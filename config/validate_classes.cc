@@ -14,7 +14,7 @@ namespace {
 constexpr std::array<std::string_view, 6> kOps = {"write0", "write", "write_mtu",
                                                   "read",   "echo",  "atomic"};
 // The rest of the vocabulary that traces and labels share (design.md 5.1).
-constexpr std::array<std::string_view, 3> kOtherOps = {"loopback", "ud", "connect"};
+constexpr std::array<std::string_view, 1> kOtherOps = {"ud"};
 // The other name of an op.
 std::string_view Plain(std::string_view op) { return op == "send" ? "echo" : op; }
 
@@ -25,7 +25,7 @@ bool Holds(const std::array<std::string_view, kSize>& words, std::string_view wo
 
 // Why `op` cannot be sent; empty: it can.
 std::string WhyNot(const std::string& op) {
-  if (Holds(kOps, Plain(op))) return {};
+  if (Holds(kOps, Plain(op)) || !GoesToPeers(op)) return {};
   const std::string use = "use " + Join(kOps);
   if (Holds(kOtherOps, op)) return op + " is an op that this version cannot send yet; " + use;
   const std::string_view nearest = Nearest(op, kOps);
@@ -33,9 +33,12 @@ std::string WhyNot(const std::string& op) {
          (nearest.empty() ? use : "did you mean " + std::string(nearest) + "?");
 }
 
-void ValidateOps(const std::vector<std::string>& ops, const std::string& key, Report& report) {
+void ValidateOps(const Class& traffic_class, const std::string& key, Report& report) {
+  const std::vector<std::string>& ops = traffic_class.ops;
   if (ops.empty()) {
     report.Error(key, "is empty, so the class would send nothing; use some of " + Join(kOps));
+  } else if (SentOps(traffic_class) == 0) {
+    report.Error(key, "holds nothing that is sent to a peer; add one of " + Join(kOps));
   }
   for (std::size_t i = 0; i < ops.size(); ++i) {
     const std::string item = key + "[" + std::to_string(i) + "]";
@@ -64,7 +67,7 @@ void ValidateDeadline(const Class& traffic_class, const std::string& key, Report
                                         "as overdue; make the deadline shorter or equal");
     return;
   }
-  const auto ops = static_cast<std::int64_t>(traffic_class.ops.size());
+  const std::int64_t ops = static_cast<std::int64_t>(SentOps(traffic_class));
   if (ops > 1 && traffic_class.deadline * ops > traffic_class.interval) {
     report.Warn(key + ".deadline",
                 deadline + " is longer than the " + std::to_string(ops) + " ops of one interval (" +
@@ -74,7 +77,7 @@ void ValidateDeadline(const Class& traffic_class, const std::string& key, Report
 }
 
 void ValidateClass(const Class& traffic_class, const std::string& key, Report& report) {
-  if (!report.Failed(key + ".ops")) ValidateOps(traffic_class.ops, key + ".ops", report);
+  if (!report.Failed(key + ".ops")) ValidateOps(traffic_class, key + ".ops", report);
   ValidateDeadline(traffic_class, key, report);
   if (traffic_class.retry_cnt == 7) {
     report.Warn(key + ".retry_cnt",

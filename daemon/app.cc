@@ -383,6 +383,7 @@ std::shared_ptr<const Snapshot> App::TakeSnapshot() {
     if (peer == snapshot->peers.end()) break;
     if (peer->name == path.key.peer) peer->paths.push_back(std::move(path));
   }
+  snapshot->loopbacks = prober_.Loopbacks(now);
   snapshot->findings = verdict_.Findings();
   snapshot->finding_series = verdict_.Series().Samples();
   snapshot->recordings_saved = recordings_.saved();

@@ -30,7 +30,7 @@ probes::SelectionRules RulesOf(const PeerQuestion& question) {
 }
 
 double ProbesPerSecond(const config::Class& traffic_class) {
-  return static_cast<double>(traffic_class.ops.size()) /
+  return static_cast<double>(config::SentOps(traffic_class)) /
          std::chrono::duration<double>(traffic_class.interval).count();
 }
 

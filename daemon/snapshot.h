@@ -69,6 +69,7 @@ struct Snapshot {
   // the collections themselves say it.
   std::shared_ptr<const collectors::CountedHost> counted;
   std::vector<PeerSnapshot> peers;
+  std::vector<PathSnapshot> loopbacks;  // a port to itself: their keys name no peer
   std::vector<discovery::SourceStatus> peer_sources;
   discovery::PeerCounts peer_counts;
   // Suspect, active and clearing ones. Null: no detectors run (scrape without a daemon).

@@ -130,6 +130,7 @@ TimePoint Connection::NextDue() const {
 void Connection::Tick(TimePoint now) {
   if (now < due_) return;
   if (state_ == State::kAwaitingReady) {
+    EndAttempt(false);
     Lose("the peer accepted the path but never said that it is ready");
   } else if (state_ == State::kWaiting && we_lead_ && Obstacle().empty()) {
     Build(now);
@@ -144,6 +145,7 @@ void Connection::Build(TimePoint now) {
   }
   serial_ = ++env_.last_serial;
   flow_label_ = FlowLabel(key_);
+  begun_ = now;
   OpenQp();
 }
 
@@ -229,6 +231,7 @@ void Connection::AfterConnect(std::uint64_t serial, Result<void> connected) {
   }
   if (we_lead_) {
     state_ = State::kUp;
+    EndAttempt(true);
     env_.link.TellReady(key_.peer, Ref());
   } else {
     state_ = State::kAwaitingReady;
@@ -251,11 +254,14 @@ void Connection::OnConnectRequest(const ConnectRequest& request, PeerEvents::Rep
   serial_ = request.path.serial;
   there_ = request.leader;
   flow_label_ = request.flow_label;
+  begun_ = env_.now();
   OpenQp();
 }
 
 void Connection::OnReady(const PathRef& path) {
-  if (state_ == State::kAwaitingReady && path == Ref()) state_ = State::kUp;
+  if (state_ != State::kAwaitingReady || path != Ref()) return;
+  state_ = State::kUp;
+  EndAttempt(true);
 }
 
 void Connection::OnLost(const PathRef& path, const std::string& why) {
@@ -281,6 +287,7 @@ void Connection::BackOff(const std::string& why) {
   const Duration mean =
       std::min(kBackOffMax, kRebuildAfter * (std::int64_t{1} << std::min(attempts_, 5U)));
   ++attempts_;
+  EndAttempt(false);
   RefuseAsker(why);
   Drop(why, env_.Spread(mean));
 }
@@ -291,6 +298,17 @@ void Connection::Drop(const std::string& why, Duration retry_in) {
   state_ = State::kWaiting;
   problem_ = why;
   due_ = env_.now() + retry_in;
+}
+
+void Connection::EndAttempt(bool connected) {
+  ends_.push_back({.connected = connected, .took = env_.now() - begun_});
+}
+
+std::optional<ConnectEnd> Connection::TakeEnd() {
+  if (ends_.empty()) return std::nullopt;
+  const ConnectEnd end = ends_.front();
+  ends_.pop_front();
+  return end;
 }
 
 void Connection::RefuseAsker(const std::string& why) {

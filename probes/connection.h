@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <string>
 #include <utility>
@@ -22,6 +23,12 @@
 #include "probes/transport.h"
 
 namespace rdmapulse::probes {
+
+// What came of one attempt to connect.
+struct ConnectEnd {
+  bool connected = false;
+  Duration took{};  // from the first step to the last at this end
+};
 
 class Connection {
  public:
@@ -41,6 +48,8 @@ class Connection {
   // Echoes that may wait for the peer's daemon on this connection.
   std::uint32_t UnansweredEchoesMax() const { return probes::UnansweredEchoesMax(here_, there_); }
   std::uint64_t rebuilds() const { return rebuilds_; }
+  // Each once, oldest first.
+  std::optional<ConnectEnd> TakeEnd();
   std::uint16_t sport() const;
   Protocol protocol() const { return local_ ? local_->protocol : Protocol::kUnknown; }
 
@@ -78,6 +87,7 @@ class Connection {
   void OpenQp();
   void ConnectQp();
   void TellMtuMismatch();
+  void EndAttempt(bool connected);
   void BackOff(const std::string& why);
   void Drop(const std::string& why, Duration retry_in);
   void RefuseAsker(const std::string& why);
@@ -107,6 +117,8 @@ class Connection {
   std::uint32_t attempts_ = 0;        // failed in a row, for the back-off
   std::uint64_t rebuilds_ = 0;        // times that a connection which was up had to be made anew
   bool was_up_ = false;
+  TimePoint begun_{};                                  // the present attempt
+  std::deque<ConnectEnd> ends_;                        // that nobody has taken yet
   std::pair<std::uint32_t, std::uint32_t> told_mtus_;  // the last two that differed, in the journal
 };
 

@@ -35,6 +35,8 @@ std::uint32_t PayloadBytes(Op op, const QpEndpoint& here, const QpEndpoint& ther
     case Op::kRead: return 8;
     case Op::kEcho: return kEchoBytes;
     case Op::kAtomic: return kAtomicBytes;
+    case Op::kLoopback:
+    case Op::kConnect: return 0;
   }
   return 0;
 }
@@ -56,6 +58,14 @@ std::string WhyNot(Op op, const QpEndpoint& here, const QpEndpoint& there) {
 }
 
 std::string WhyNot(Op op, Protocol protocol) {
+  if (op == Op::kLoopback) {
+    return "loopback goes to no peer: list it in classes.control.ops, and `rdmapulse ports --json` "
+           "and rdmapulse_probe_rtt_seconds{op=\"loopback\"} tell what it takes";
+  }
+  if (op == Op::kConnect) {
+    return "connect is measured whenever a path is built, and not by itself: list it in "
+           "classes.control.ops, and `rdmapulse peers` shows it";
+  }
   if (Measures(op, protocol)) return {};
   const bool writes = op == Op::kWrite0 || op == Op::kWrite || op == Op::kWriteMtu;
   return std::string(Name(op)) +

@@ -40,6 +40,7 @@ Path::Path(PathEnv& env, PathId id, PathKey key, const ClassSettings& settings)
       connection_(env, id, key_, settings.attributes),
       stats_(settings.ops),
       schedule_(settings.ops.size(), settings.interval, (env.Jitter() + 1) / 2, env.now()) {
+  if (settings.connect) stats_.SetOps({Op::kConnect});
   env_.paths.emplace(id_, this);
 }
 
@@ -56,6 +57,7 @@ void Path::SetClass(const ClassSettings& settings) {
   const bool reschedule = settings.ops != settings_.ops || settings.interval != settings_.interval;
   settings_ = settings;
   stats_.SetOps(settings.ops);
+  if (settings.connect) stats_.SetOps({Op::kConnect});
   if (reschedule) {
     schedule_ =
         PathSchedule(settings.ops.size(), settings.interval, (env_.Jitter() + 1) / 2, env_.now());
@@ -337,9 +339,20 @@ void Path::Settle() {
   const bool stale = (outstanding_ && outstanding_->qp != connection_.qp()) ||
                      (!unanswered_.empty() && unanswered_.front().qp != connection_.qp());
   if (stale) AbortOutstanding();
+  TakeConnectEnds();
   if (connection_.state() == Connection::State::kUp) return;
   for (const Asked& asked : std::exchange(asked_, {})) {
     asked.answer(Refused(asked.op, connection_.Problem()));
+  }
+}
+
+// Both ends measure: the leader all of it, the follower from the request on.
+void Path::TakeConnectEnds() {
+  while (const std::optional<ConnectEnd> end = connection_.TakeEnd()) {
+    if (!settings_.connect) continue;
+    if (end->connected) stats_.AddRtt(Op::kConnect, end->took);
+    stats_.Decided(Op::kConnect, end->connected ? Outcome::kOk : Outcome::kFailed,
+                   {.code = end->connected ? 0 : kStatusNotConnected});
   }
 }
 

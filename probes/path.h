@@ -38,9 +38,6 @@ class Path {
   Path& operator=(const Path&) = delete;
   ~Path();
 
-  // Which path a completion's `probe` is of.
-  static PathId IdOf(std::uint64_t probe) { return probe >> kProbeBits; }
-
   const PathKey& key() const { return key_; }
   Connection& connection() { return connection_; }
   void SetClass(const ClassSettings& settings);
@@ -67,8 +64,6 @@ class Path {
   void AfterConnect(std::uint64_t serial, Result<void> connected);
 
  private:
-  static constexpr int kProbeBits = 32;  // a path's own count of probes, below its id
-
   struct Outstanding {
     std::uint64_t probe = 0;
     QpId qp = 0;
@@ -112,6 +107,7 @@ class Path {
   void Tell(const Outstanding& probe, const std::optional<ProbeEnd>& end);
   Outcome SuccessOutcome(const Outstanding& probe, TimePoint handled, Duration responder);
   void DecideLateOnes(TimePoint now);
+  void TakeConnectEnds();
 
   PathEnv& env_;
   const PathId id_;

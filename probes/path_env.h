@@ -18,8 +18,12 @@
 
 namespace rdmapulse::probes {
 
+class Loopback;
 class Path;
 using PathId = std::uint64_t;  // never reused: a handler that comes late finds nothing
+// What the transport is given as a probe: the path's id, and below it the path's own count.
+inline constexpr int kProbeBits = 32;
+constexpr PathId PathOf(std::uint64_t probe) { return probe >> kProbeBits; }
 
 struct ProbeEnd {
   std::optional<Outcome> outcome{};  // none: it completed late, and why is not known yet
@@ -51,8 +55,10 @@ struct PathEnv {
   std::function<void(const ProbeNews&)> news;
   // A continuation has moved the path on: it may be due at another time.
   std::function<void(Path&)> moved_on;
+  std::function<void()> loopback_moved_on;
 
   std::unordered_map<PathId, Path*> paths;
+  std::unordered_map<PathId, Loopback*> loopbacks;
   std::map<PortId, RetransmitHistory> retransmits;
   std::map<std::string, TokenBucket> rebuilds;  // by device: no storm of rebuilds
   std::map<std::string, TokenBucket> probes;    // by device: budget.probes_per_second_per_nic

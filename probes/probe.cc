@@ -5,8 +5,8 @@
 namespace rdmapulse::probes {
 namespace {
 
-constexpr std::array<std::string_view, kOpCount> kOpNames = {"write0", "write", "write_mtu",
-                                                             "read",   "echo",  "atomic"};
+constexpr std::array<std::string_view, kOpCount> kOpNames = {
+    "write0", "write", "write_mtu", "read", "echo", "atomic", "loopback", "connect"};
 constexpr std::array<std::string_view, kClassCount> kClassNames = {"lossless", "control"};
 constexpr std::array<std::string_view, kOutcomeCount> kOutcomeNames = {
     "ok", "late_blocked", "late_retx", "late_self", "failed", "aborted"};
@@ -57,6 +57,7 @@ std::optional<Op> ParseOp(std::string_view name) {
 std::string OpNames() {
   std::string names;
   for (const std::string_view name : kOpNames) {
+    if (!IsSent(*ParseOp(name))) continue;
     if (!names.empty()) names += ", ";
     names += name;
   }
@@ -77,6 +78,7 @@ std::string_view Name(Outcome outcome) { return kOutcomeNames[static_cast<std::s
 
 std::string_view StatusName(int code) {
   if (code == kStatusNoCompletion) return "no completion";
+  if (code == kStatusNotConnected) return "not connected";
   if (code == kStatusNoAnswer) return "no answer";
   const auto index = static_cast<std::size_t>(code);
   return index < kStatusNames.size() ? kStatusNames[index] : "unknown status";

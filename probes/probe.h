@@ -23,16 +23,30 @@
 
 namespace rdmapulse::probes {
 
-enum class Op : std::uint8_t { kWrite0, kWrite, kWriteMtu, kRead, kEcho, kAtomic };
-inline constexpr std::size_t kOpCount = 6;
+// kLoopback is a READ to oneself, not to a peer (loopback.h); kConnect is none, but the time that
+// making a path's queue pairs took.
+enum class Op : std::uint8_t {
+  kWrite0,
+  kWrite,
+  kWriteMtu,
+  kRead,
+  kEcho,
+  kAtomic,
+  kLoopback,
+  kConnect
+};
+inline constexpr std::size_t kOpCount = 8;
 std::string_view Name(Op op);                      // "write0", "write", "write_mtu", …
 std::optional<Op> ParseOp(std::string_view name);  // also "send", which is an echo
-std::string OpNames();  // "write0, write, write_mtu, …": for people who mistyped one
+std::string OpNames();                             // those that are sent: "write0, write, …"
 
 // On iWARP a WRITE completes as soon as TCP has taken it: only a READ is a round trip.
 constexpr bool Measures(Op op, Protocol protocol) {
   return protocol != Protocol::kIwarp || op == Op::kRead;
 }
+
+// Whether it is sent to a peer, over a path's queue pair.
+constexpr bool IsSent(Op op) { return op != Op::kLoopback && op != Op::kConnect; }
 
 // What is sent when nobody says which.
 constexpr Op DefaultOp(Protocol protocol) {
@@ -76,6 +90,8 @@ inline constexpr int kStatusFlushed = 5;
 inline constexpr int kStatusLocalQpOperation = 2;
 // Ours: the peer's NIC has the echo, but no answer of its daemon came ("no answer").
 inline constexpr int kStatusNoAnswer = -2;
+// Ours: of `connect`, the queue pairs could not be made or connected ("not connected").
+inline constexpr int kStatusNotConnected = -3;
 // Ours: no completion came within all that retries could take ("no completion").
 inline constexpr int kStatusNoCompletion = -1;
 

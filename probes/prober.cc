@@ -24,7 +24,9 @@ Prober::Prober(Seams seams, std::uint64_t seed)
                [this](Path& path) {
                  if (Entry* const entry = Find(path.key())) Touched(*entry);
                },
+           .loopback_moved_on = [this] { seams_.due_changed(NextDue()); },
            .paths = {},
+           .loopbacks = {},
            .retransmits = {},
            .rebuilds = {},
            .probes = {}} {
@@ -56,7 +58,9 @@ void Prober::Configure(const Settings& settings) {
 }
 
 TimePoint Prober::NextDue() const {
-  return agenda_.empty() ? TimePoint::max() : agenda_.begin()->first;
+  TimePoint due = agenda_.empty() ? TimePoint::max() : agenda_.begin()->first;
+  for (const auto& [key, loopback] : loopbacks_) due = std::min(due, loopback->NextDue());
+  return due;
 }
 
 void Prober::Tick(TimePoint now) {
@@ -69,6 +73,7 @@ void Prober::Tick(TimePoint now) {
     if (again) break;
     if (NextDue() <= now) seams_.transport.Poll();
   }
+  for (const auto& [key, loopback] : loopbacks_) loopback->Tick(now);
 }
 
 void Prober::OnPeer(const std::string& peer, const PeerInfo& info) {
@@ -170,8 +175,16 @@ std::vector<std::string> Prober::MismatchesWith(const std::string& peer) const {
   return found;
 }
 
+std::vector<PathSnapshot> Prober::Loopbacks(TimePoint now) const {
+  std::vector<PathSnapshot> loopbacks;
+  for (const auto& [key, loopback] : loopbacks_) loopbacks.push_back(loopback->Snapshot(now));
+  return loopbacks;
+}
+
 void Prober::OnCompletion(const Completion& completion) {
-  const auto found = env_.paths.find(Path::IdOf(completion.probe));
+  const auto loopback = env_.loopbacks.find(PathOf(completion.probe));
+  if (loopback != env_.loopbacks.end()) return loopback->second->OnCompletion(completion);
+  const auto found = env_.paths.find(PathOf(completion.probe));
   if (found == env_.paths.end()) return;
   Path& path = *found->second;
   path.OnCompletion(completion);
@@ -179,7 +192,7 @@ void Prober::OnCompletion(const Completion& completion) {
 }
 
 void Prober::OnEcho(const EchoReply& reply) {
-  const auto found = env_.paths.find(Path::IdOf(reply.probe));
+  const auto found = env_.paths.find(PathOf(reply.probe));
   if (found == env_.paths.end()) return;
   Path& path = *found->second;
   path.OnEcho(reply);
@@ -191,6 +204,9 @@ void Prober::OnPortChanged(const PortId& port, const std::string& why) {
     if (key.local != port) continue;
     entry.path->AbortOutstanding();
     entry.path->connection().OnLocalPortChanged(why);
+  }
+  for (const auto& [key, loopback] : loopbacks_) {
+    if (key.first == port) loopback->OnPortChanged(why);
   }
   Reconcile();
 }
@@ -221,6 +237,7 @@ void Prober::Reconcile() {
   for (const PathKey& key : wanted) {
     if (!entries_.contains(key)) AddPath(key);
   }
+  ReconcileLoopbacks();
   ApplyBudget();
   for (auto& [key, entry] : entries_) Refresh(entry);
   if (offered != offered_) {
@@ -248,6 +265,31 @@ void Prober::AddPath(const PathKey& key) {
   agenda_.insert({entry.due, &entry});
 }
 
+void Prober::ReconcileLoopbacks() {
+  const auto wanted = [this](const PortId& id, Class traffic_class) {
+    const auto port = ports_.find(id);
+    if (port == ports_.end() || port->second.protocol == Protocol::kIwarp) return false;
+    return settings_.classes[static_cast<std::size_t>(traffic_class)].loopback;
+  };
+  std::erase_if(loopbacks_, [this, &wanted](const auto& entry) {
+    const auto& [port, traffic_class] = entry.first;
+    return !wanted(port, traffic_class) ||
+           entry.second->settings() != settings_.classes[static_cast<std::size_t>(traffic_class)];
+  });
+  for (const auto& [id, port] : ports_) {
+    for (const Class traffic_class : {Class::kLossless, Class::kControl}) {
+      if (!wanted(id, traffic_class)) continue;
+      auto& loopback = loopbacks_[{id, traffic_class}];
+      if (loopback == nullptr) {
+        loopback =
+            std::make_unique<Loopback>(env_, ++last_id_, id, traffic_class,
+                                       settings_.classes[static_cast<std::size_t>(traffic_class)]);
+      }
+      loopback->SetPort(port);
+    }
+  }
+}
+
 ClassSettings Prober::SettingsOf(const PathKey& key) const {
   const auto local = ports_.find(key.local);
   return settings_.classes[static_cast<std::size_t>(key.traffic_class)].On(
@@ -271,6 +313,7 @@ void Prober::Refresh(Entry& entry) {
 // does not shuffle its measurements. Guests come after those that we chose.
 void Prober::ApplyBudget() {
   std::map<std::string, std::uint32_t> qps;
+  for (const auto& [key, loopback] : loopbacks_) qps[key.first.device] += kLoopbackQps;
   for (const bool chosen : {true, false}) {
     for (auto& [key, entry] : entries_) {
       if (Chosen(key.peer) != chosen) continue;

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "daemon/base/time.h"
+#include "probes/loopback.h"
 #include "probes/path.h"
 #include "probes/path_env.h"
 #include "probes/peer_link.h"
@@ -63,6 +64,7 @@ class Prober : public PeerEvents {
   void Ask(const std::string& peer, std::optional<Op> op, Class traffic_class, Path::Answer answer);
 
   std::vector<PathSnapshot> Paths(TimePoint now) const;  // in order of their keys
+  std::vector<PathSnapshot> Loopbacks(TimePoint now) const;
   // How the port pairs that reach the peer are set differently at its end (port_match.h).
   std::vector<std::string> MismatchesWith(const std::string& peer) const;
 
@@ -84,6 +86,7 @@ class Prober : public PeerEvents {
   void Reconcile();
   std::set<PathKey> Wanted(const std::vector<PeerPort>& local) const;
   void AddPath(const PathKey& key);
+  void ReconcileLoopbacks();
   ClassSettings SettingsOf(const PathKey& key) const;
   void Refresh(Entry& entry);
   void ApplyBudget();
@@ -103,6 +106,7 @@ class Prober : public PeerEvents {
   PathId last_id_ = 0;
   std::map<PathKey, Entry> entries_;
   std::set<std::pair<TimePoint, Entry*>> agenda_;  // entries do not move in their map
+  std::map<std::pair<PortId, Class>, std::unique_ptr<Loopback>> loopbacks_;
 };
 
 }  // namespace rdmapulse::probes

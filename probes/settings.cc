@@ -19,7 +19,10 @@ ClassSettings MakeClass(const config::Class& config) {
   settings.interval = config.interval;
   settings.deadline = config.deadline;
   for (const std::string& name : config.ops) {
-    if (const std::optional<Op> op = ParseOp(name)) settings.ops.push_back(*op);
+    const std::optional<Op> op = ParseOp(name);
+    if (op && IsSent(*op)) settings.ops.push_back(*op);
+    settings.connect |= op == Op::kConnect;
+    settings.loopback |= op == Op::kLoopback;
   }
   return settings;
 }

@@ -17,8 +17,10 @@ namespace rdmapulse::probes {
 struct ClassSettings {
   QpAttributes attributes;
   Duration interval{};
-  Duration deadline{};  // soft: a probe without completion by then is overdue
-  std::vector<Op> ops;  // at least one
+  Duration deadline{};    // soft: a probe without completion by then is overdue
+  std::vector<Op> ops;    // that are sent to peers; at least one
+  bool connect = false;   // what making a path takes is a series
+  bool loopback = false;  // each port is read through itself
 
   bool operator==(const ClassSettings&) const = default;
 

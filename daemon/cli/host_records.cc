@@ -49,7 +49,9 @@ std::string LabelOf(const json::object& object, std::string_view name) {
 }
 
 void AddPath(const std::string& peer, const json::object& path, Peers& peers) {
-  if (TextField(path, "op") == "echo") return;  // waits for the peer's CPU, not for the network
+  // An echo waits for the peer's CPU, not for the network; a connect is no probe.
+  const std::string op = TextOrDash(path, "op");
+  if (op == "echo" || op == "connect") return;
   const PathKey key{.port = PortName(path, "device", "port"),
                     .peer = peer,
                     .peer_port = PortName(path, "peer_device", "peer_port"),

@@ -92,9 +92,10 @@ Result<FleetSeries> AskFleet(const Prometheus& prometheus, const Moments& edges)
   const std::vector<std::pair<std::string, std::vector<Series>*>> questions = {
       // Not echoes: they wait for the peer's CPU.
       {R"(sum without (op) (rdmapulse_probes_total{outcome=~"ok|late_blocked|late_retx|failed",)"
-       R"(op!="echo"}))",
+       R"(op!~"echo|loopback|connect"}))",
        &fleet.probes},
-      {R"(sum without (op) (rdmapulse_probe_overdue{op!="echo"} == 1))", &fleet.overdue},
+      {R"(sum without (op) (rdmapulse_probe_overdue{op!~"echo|loopback|connect"} == 1))",
+       &fleet.overdue},
       {"rdmapulse_agent_info", &fleet.agents},
       {"rdmapulse_agent_epoch", &fleet.epochs},
       {"rdmapulse_peer_info", &fleet.peers},

@@ -47,14 +47,16 @@ TEST(ApiJsonTest, PortsOfTheExampleHost) {
      "gid": "10.77.0.1", "gid_index": 1, "gid_reason": "RoCE v2, IPv4, of eth0",
      "pfc_priorities": null, "present": true, "driver": "rxe", "firmware": null, "pci": null,
      "phys_state": "LinkUp", "link_reason": null, "physical_function": null, "wires": [],
-     "netdev_mtu_bytes": 1500, "lid": null, "rates": null, "qps": 2},
+     "netdev_mtu_bytes": 1500, "lid": null, "rates": null, "qps": 2,
+     "loopback_p50_seconds": null, "loopback_p99_seconds": null},
     {"device": "mlx5_0", "port": 1, "netdev": null, "protocol": "infiniband",
      "link_layer": "infiniband", "state": "down", "rate_bytes_per_second": null,
      "gid": null, "gid_index": null, "gid_reason": "the port is down",
      "pfc_priorities": null, "present": true, "driver": "mlx5", "firmware": "20.31.1014",
      "pci": "0000:3b:00.0", "phys_state": "Polling", "link_reason": null,
      "physical_function": null, "wires": [], "netdev_mtu_bytes": null, "lid": 17,
-     "rates": null, "qps": 0}]})");
+     "rates": null, "qps": 0,
+     "loopback_p50_seconds": null, "loopback_p99_seconds": null}]})");
 }
 
 TEST(ApiJsonTest, APortThatTheTransportDoesNotHaveIsListedStill) {
@@ -69,7 +71,23 @@ TEST(ApiJsonTest, APortThatTheTransportDoesNotHaveIsListedStill) {
      "gid_reason": null, "pfc_priorities": null, "present": false, "driver": null,
      "firmware": null, "pci": null, "phys_state": null, "link_reason": null, "physical_function": null,
      "wires": [], "netdev_mtu_bytes": null, "lid": null,
-     "rates": null, "qps": null}]})");
+     "rates": null, "qps": null,
+     "loopback_p50_seconds": null, "loopback_p99_seconds": null}]})");
+}
+
+TEST(ApiJsonTest, WhatAPortTakesItselfIsBesideIt) {
+  Snapshot snapshot;
+  snapshot.devices = {{.name = "mlx5_0", .ports = {{.port = 1}, {.port = 2}}}};
+  PathSnapshot loopback;
+  loopback.key = {"", {"mlx5_0", 2}, {"mlx5_0", 2}, probes::Class::kControl};
+  loopback.series.resize(1);
+  loopback.series[0].op = probes::Op::kLoopback;
+  loopback.series[0].rtt.Add(std::chrono::microseconds(2));
+  snapshot.loopbacks = {loopback};
+  const auto ports = boost::json::parse(PortsJson(snapshot)).at("ports").as_array();
+  EXPECT_TRUE(ports.at(0).at("loopback_p50_seconds").is_null());
+  EXPECT_NEAR(ports.at(1).at("loopback_p50_seconds").as_double(), 2e-6, 5e-8);
+  EXPECT_NEAR(ports.at(1).at("loopback_p99_seconds").as_double(), 2e-6, 5e-8);
 }
 
 TEST(ApiJsonTest, RatesAreThePortsOwnAndWhatIsNotCountedIsNull) {

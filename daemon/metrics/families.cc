@@ -123,6 +123,7 @@ FamilySet Gather(const Snapshot& snapshot, const std::optional<ProcessStats>& pr
   AddDevices(families, snapshot.devices);
   AddReadings(families, snapshot);
   AddPeers(families, snapshot.peers);
+  AddLoopbacks(families, snapshot.loopbacks);
   AddDiscovery(families, snapshot);
   AddFindings(families, snapshot);
   if (process) AddProcess(families, *process, snapshot.epoch);

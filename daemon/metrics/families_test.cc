@@ -188,6 +188,17 @@ TEST(FamiliesTest, EveryOutcomeOfAPathIsThereBeforeItHappens) {
                    labels + R"(,outcome="late_self"} 0)", labels + R"(,outcome="ok"} 0)"}));
 }
 
+TEST(FamiliesTest, APortThatIsReadThroughItselfHasNoPeer) {
+  Snapshot snapshot;
+  PathSnapshot loopback;
+  loopback.key = {"", {"a", 1}, {"a", 1}, probes::Class::kControl};
+  loopback.series.resize(1);
+  loopback.series[0].op = probes::Op::kLoopback;
+  snapshot.loopbacks = {loopback};
+  EXPECT_EQ(Samples(RenderText(snapshot), "rdmapulse_probe_overdue"),
+            Lines{R"({device="a",port="1",class="control",op="loopback"} 0)"});
+}
+
 TEST(FamiliesTest, OnlyAnEchoHasAResponder) {
   Snapshot snapshot = ExampleSnapshot();
   EXPECT_EQ(Samples(RenderText(snapshot), "rdmapulse_probe_responder_seconds_count"), Lines{});

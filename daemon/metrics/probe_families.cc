@@ -72,6 +72,16 @@ void AddPath(FamilySet& families, const PathSnapshot& path) {
 
 }  // namespace
 
+void AddLoopbacks(FamilySet& families, const std::vector<PathSnapshot>& loopbacks) {
+  for (const PathSnapshot& path : loopbacks) {
+    Labels labels;
+    Put(labels, "device", path.key.local.device);
+    Put(labels, "port", std::to_string(path.key.local.port));
+    Put(labels, "class", Name(path.key.traffic_class));
+    for (const ProbeSeries& series : path.series) AddSeries(families, labels, series);
+  }
+}
+
 void AddPeers(FamilySet& families, const std::vector<PeerSnapshot>& peers) {
   for (const PeerSnapshot& peer : peers) {
     Labels labels;

@@ -8,6 +8,8 @@
 
 namespace rdmapulse::metrics {
 
+// Of ports to themselves: no peer is among the labels.
+void AddLoopbacks(FamilySet& families, const std::vector<PathSnapshot>& loopbacks);
 void AddPeers(FamilySet& families, const std::vector<PeerSnapshot>& peers);
 
 }  // namespace rdmapulse::metrics

@@ -249,8 +249,33 @@ def a_host_that_stops_gracefully(world):
     world.wait_probing(10, pairs_of(*HOSTS))
 
 
+def every_op(world):
+    """A reload that adds ops: those that are sent, and those that are measured beside them."""
+    sent = ("write0", "write", "write_mtu", "read", "echo", "atomic")
+    to_h2 = 'device="rxe0",port="1",peer="h2",peer_device="rxe0",peer_port="1",class="control"'
+
+    def ok_of(op):
+        labels = 'device="rxe0",port="1",class="control"' if op == "loopback" else to_h2
+        return world.value("h1", "rdmapulse_probes_total", f'{labels},op="{op}",outcome="ok"') or 0
+
+    world.reload_with("h1", f"classes: {{control: {{ops: [{', '.join(sent)}, loopback, connect]}}}}")
+    try:
+        world.wait("three good probes of every op that is sent, and of the port itself", 10,
+                   lambda: all(ok_of(op) >= 3 for op in (*sent, "loopback")),
+                   lambda: str({op: ok_of(op) for op in (*sent, "loopback")}))
+        world.lab("daemon", "h2", "stop")
+        world.lab("daemon", "h2", "start")
+        world.wait("h1 says how long making the path anew took", 10, lambda: ok_of("connect") >= 1)
+        port = world.api("h1", "ports")["ports"][0]
+        if not 0 < port["loopback_p50_seconds"] <= port["loopback_p99_seconds"] < 1:
+            raise Failure(f"h1 reads itself in {port['loopback_p50_seconds']} s")
+    finally:
+        world.reload_with("h1", "")
+    world.wait_probing(10, pairs_of(*HOSTS))
+
+
 CASES = (all_pairs_probe, counters_appear_and_move, metrics_are_clean, cli_speaks_to_the_daemon,
-         a_black_holed_class, one_percent_drop, a_moved_gid, ipv6_gids, a_deleted_device,
+         a_black_holed_class, one_percent_drop, a_moved_gid, ipv6_gids, a_deleted_device, every_op,
          verbs_keep_the_contract, a_daemon_without_what_verbs_need, a_host_that_stops_gracefully,
          a_killed_host_is_seen_and_comes_back, dashboard_queries, *verdicts.CASES)
 
