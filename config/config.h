@@ -118,6 +118,13 @@ struct Classes {
   bool operator==(const Classes&) const = default;
 };
 
+// Ways through the fabric.
+struct Paths {
+  std::uint32_t source_ports = 2;  // UDP source ports of a pair of ports and class
+  milliseconds rotate{3'600'000};  // how often those beside the first change; 0: never
+  bool operator==(const Paths&) const = default;
+};
+
 struct Budget {
   std::uint32_t qps_per_nic = 256;
   std::uint32_t probes_per_second_per_nic = 200;
@@ -160,6 +167,7 @@ struct Config {
   Discovery discovery;
   Selection selection;
   Classes classes;
+  Paths paths;
   Budget budget;
   GidChoice gid;
   Expect expect;

@@ -28,6 +28,9 @@ constexpr DurationBounds kRefresh = {milliseconds(1000), hours(1)};
 // A trend of less than minutes is none; a pair that nobody probes for weeks is forgotten.
 constexpr DurationBounds kRedraw = {milliseconds(60'000), hours(168)};
 
+// A rebuilt path is not probed for a second or so.
+constexpr DurationBounds kRotate = {milliseconds(60'000), hours(168)};
+
 constexpr std::array<std::string_view, 3> kMad = {"none", "port", "switch"};
 constexpr std::array<std::string_view, 3> kFamilies = {"any", "ipv4", "ipv6"};
 constexpr std::array<std::string_view, 2> kRails = {"aligned", "full"};
@@ -77,6 +80,15 @@ void ReadPeer(const Value& item, Peer& peer) {
 void ReadPeers(const Value& value, std::vector<Peer>& peers) {
   ForEachItem(value, "[{name: h2, address: 192.0.2.2}]",
               [&peers](const Value& item) { ReadPeer(item, peers.emplace_back()); });
+}
+
+// 0 where it is "off".
+void ReadUnlessOff(const Value& value, const DurationBounds& bounds, milliseconds& out) {
+  if (value.node.kind == Node::Kind::kScalar && value.node.text == "off") {
+    out = milliseconds(0);
+  } else {
+    Read(value, bounds, out);
+  }
 }
 
 void ReadDscp(const Value& value, Class& out) { Read(value, Bounds{0, 63, "a DSCP"}, out.dscp); }
@@ -155,6 +167,10 @@ constexpr auto kOwnKeys = std::to_array<Key>({
     {"classes.control.retry_cnt",
      [](const Value& v, Config& c) { ReadRetryCnt(v, c.classes.control); }},
     {"classes.control.ops", [](const Value& v, Config& c) { ReadOps(v, c.classes.control); }},
+    {"paths.source_ports",
+     [](const Value& v,
+        Config& c) { Read(v, Bounds{1, 8, "a number of source ports"}, c.paths.source_ports); }},
+    {"paths.rotate", [](const Value& v, Config& c) { ReadUnlessOff(v, kRotate, c.paths.rotate); }},
     {"budget.qps_per_nic",
      [](const Value& v,
         Config& c) { Read(v, Bounds{1, 65'536, "a number of QPs"}, c.budget.qps_per_nic); }},

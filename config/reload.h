@@ -31,6 +31,7 @@ struct Changes {
   bool discovery = false;
   bool selection = false;  // the rest of it
   bool gid = false;        // every QP is rebuilt
+  bool paths = false;      // some are added, removed or moved to another source port
   bool budget = false;
   bool collect = false;
   bool api_allow = false;

@@ -145,6 +145,8 @@ const std::map<std::string, std::string>& OtherValues() {
       {"selection.sampled", "9"},
       {"selection.redraw", "2h"},
       {"selection.rails", "full"},
+      {"paths.source_ports", "3"},
+      {"paths.rotate", "off"},
       {"budget.qps_per_nic", "1"},
       {"budget.probes_per_second_per_nic", "1"},
       {"gid.family", "ipv4"},

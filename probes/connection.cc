@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "probes/path.h"
+#include "probes/stream.h"
 
 namespace rdmapulse::probes {
 namespace {
@@ -14,19 +15,8 @@ constexpr Duration kRebuildAfter = 1s;   // a QP that failed while the peer answ
 constexpr Duration kBackOffMax = 30s;    // connects that fail again and again
 constexpr Duration kAwaitReadyMax = 5s;  // the leader's own move to RTS takes a second at most
 constexpr Duration kSoon = 200ms;        // after an event: they come in bursts
-
-// Stable over rebuilds and the same for all classes of a pair of ports, so that the classes share a
-// path (detection.md 4.2). FNV-1a, folded to 20 bits; never 0, which would mean "by QPN".
-std::uint32_t FlowLabel(const PathKey& key) {
-  std::uint64_t hash = 0xcbf29ce484222325ULL;
-  const std::string text = key.peer + '\0' + key.local.Text() + '\0' + key.remote.Text();
-  for (const char c : text) {
-    hash ^= static_cast<unsigned char>(c);
-    hash *= 0x100000001b3ULL;
-  }
-  const auto label = static_cast<std::uint32_t>((hash ^ (hash >> 20U) ^ (hash >> 40U)) & 0xFFFFFU);
-  return label == 0 ? 1 : label;
-}
+// What the follower is told; it is no trouble.
+constexpr const char* kPortChanges = "its UDP source port changes";
 
 }  // namespace
 
@@ -116,7 +106,8 @@ PathRef Connection::Ref() const {
   return {.leader_port = we_lead_ ? key_.local : key_.remote,
           .follower_port = we_lead_ ? key_.remote : key_.local,
           .traffic_class = key_.traffic_class,
-          .serial = serial_};
+          .serial = serial_,
+          .stream = key_.stream};
 }
 
 Duration Connection::Soon() { return env_.Spread(kSoon); }
@@ -144,7 +135,8 @@ void Connection::Build(TimePoint now) {
     return;
   }
   serial_ = ++env_.last_serial;
-  flow_label_ = FlowLabel(key_);
+  rotation_ = RotationAt(key_, rotate_, now);
+  flow_label_ = FlowLabelOf(key_, rotation_);
   begun_ = now;
   OpenQp();
 }
@@ -239,8 +231,21 @@ void Connection::AfterConnect(std::uint64_t serial, Result<void> connected) {
     std::exchange(asker_, nullptr)(ConnectReply{here_});
   }
   problem_.clear();
-  rebuilds_ += was_up_ ? 1 : 0;
-  was_up_ = true;
+  rebuilds_ += up_label_ == flow_label_ ? 1 : 0;
+  up_label_ = flow_label_;
+  changing_port_ = false;
+}
+
+TimePoint Connection::RotationDue() const {
+  const bool ours = state_ == State::kUp && we_lead_ && session_;
+  return ours ? RotationEnd(key_, rotate_, rotation_) : TimePoint::max();
+}
+
+void Connection::Rotate(TimePoint now) {
+  if (now < RotationDue()) return;
+  changing_port_ = true;
+  env_.link.TellLost(key_.peer, Ref(), kPortChanges);
+  Drop(kPortChanges, Duration::zero());
 }
 
 void Connection::OnConnectRequest(const ConnectRequest& request, PeerEvents::Reply reply) {
@@ -266,6 +271,7 @@ void Connection::OnReady(const PathRef& path) {
 
 void Connection::OnLost(const PathRef& path, const std::string& why) {
   if (state_ == State::kWaiting || path != Ref()) return;
+  changing_port_ = why == kPortChanges;
   Drop("the peer lost the path: " + why, env_.Spread(kRebuildAfter));
 }
 

@@ -55,6 +55,8 @@ class Connection {
 
   // The facts a connection depends on. A change of any drops what no longer fits.
   void SetAttributes(const QpAttributes& attributes);
+  // How often a stream beside the first changes its source port; 0: never. For the leader.
+  void SetRotation(Duration rotate) { rotate_ = rotate; }
   void SetPeer(bool session, bool we_lead, std::uint64_t epoch);
   void SetLocalPort(const std::optional<TransportPort>& port);
   void SetRemotePort(const std::optional<PeerPort>& port);
@@ -70,6 +72,13 @@ class Connection {
   void Lose(const std::string& why);
   // A probe succeeded: the next failure starts with the shortest back-off again.
   void Proven() { attempts_ = 0; }
+
+  // While nothing is out on the QP: by when Rotate should be called, which changes the source port
+  // if it is time to.
+  TimePoint RotationDue() const;
+  void Rotate(TimePoint now);
+  // It is down for that reason alone.
+  bool changing_port() const { return changing_port_; }
 
   TimePoint NextDue() const;  // TimePoint::max(): nothing to wait for
   void Tick(TimePoint now);
@@ -116,7 +125,10 @@ class Connection {
   TimePoint due_ = TimePoint::min();  // waiting: not before; awaiting_ready: not after
   std::uint32_t attempts_ = 0;        // failed in a row, for the back-off
   std::uint64_t rebuilds_ = 0;        // times that a connection which was up had to be made anew
-  bool was_up_ = false;
+  std::uint32_t up_label_ = 0;        // of the last one that was up
+  Duration rotate_{};
+  std::int64_t rotation_ = 0;  // of the present source port
+  bool changing_port_ = false;
   TimePoint begun_{};                                  // the present attempt
   std::deque<ConnectEnd> ends_;                        // that nobody has taken yet
   std::pair<std::uint32_t, std::uint32_t> told_mtus_;  // the last two that differed, in the journal

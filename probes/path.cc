@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "probes/op_support.h"
+#include "probes/stream.h"
 
 namespace rdmapulse::probes {
 namespace {
@@ -39,9 +40,16 @@ Path::Path(PathEnv& env, PathId id, PathKey key, const ClassSettings& settings)
       settings_(settings),
       connection_(env, id, key_, settings.attributes),
       stats_(settings.ops),
-      schedule_(settings.ops.size(), settings.interval, (env.Jitter() + 1) / 2, env.now()) {
+      schedule_(NewSchedule()) {
   if (settings.connect) stats_.SetOps({Op::kConnect});
+  connection_.SetRotation(settings.rotate);
   env_.paths.emplace(id_, this);
+}
+
+// The streams of a class take turns: together they probe as often as one would.
+PathSchedule Path::NewSchedule() const {
+  return {settings_.ops.size(), settings_.interval * settings_.streams,
+          PhaseOf(key_, settings_.streams, env_.seed), env_.now()};
 }
 
 Path::~Path() {
@@ -54,14 +62,14 @@ Path::~Path() {
 
 void Path::SetClass(const ClassSettings& settings) {
   if (settings == settings_) return;
-  const bool reschedule = settings.ops != settings_.ops || settings.interval != settings_.interval;
+  const bool reschedule = settings.ops != settings_.ops ||
+                          settings.interval != settings_.interval ||
+                          settings.streams != settings_.streams;
   settings_ = settings;
   stats_.SetOps(settings.ops);
   if (settings.connect) stats_.SetOps({Op::kConnect});
-  if (reschedule) {
-    schedule_ =
-        PathSchedule(settings.ops.size(), settings.interval, (env_.Jitter() + 1) / 2, env_.now());
-  }
+  if (reschedule) schedule_ = NewSchedule();
+  connection_.SetRotation(settings.rotate);
   connection_.SetAttributes(settings.attributes);
   Settle();
 }
@@ -107,6 +115,7 @@ TimePoint Path::NextDue() const {
       if (!echo.over) due = std::min(due, DueOf(echo));
     }
     if (Idle() && !asked_.empty()) due = TimePoint::min();
+    if (Idle()) due = std::min(due, connection_.RotationDue());
   }
   if (!undecided_.empty()) due = std::min(due, undecided_.front().probe.completed + kDecideWithin);
   return due;
@@ -139,6 +148,7 @@ void Path::GiveUpEchoes(TimePoint now) {
 void Path::Tick(TimePoint now) {
   DecideLateOnes(now);
   connection_.Tick(now);
+  if (Idle()) connection_.Rotate(now);
   Settle();
   if (connection_.state() != Connection::State::kUp) return;
   GiveUpEchoes(now);

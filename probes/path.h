@@ -53,6 +53,8 @@ class Path {
   void AbortOutstanding();
   // After anything was done to the connection from outside: what was out on a QP that went ends.
   void Settle();
+  // Of a stream that ended: the labels of its series are ours, and counters do not go back.
+  void Absorb(const Path& ended) { stats_.Absorb(ended.stats_); }
   bool HasUndecided() const { return !undecided_.empty(); }
 
   TimePoint NextDue() const;
@@ -93,6 +95,7 @@ class Path {
 
   // Why an op that somebody asks for is not sent now, in words; empty: it is.
   std::string Refusal(Op op) const;
+  PathSchedule NewSchedule() const;
   bool Idle() const;
   void PostDue(TimePoint now);
   bool LeftOut(Op op);

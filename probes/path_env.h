@@ -48,6 +48,7 @@ struct PathEnv {
   std::function<TimePoint()> now;
   // How late the loop was when it handled something at `handled` (see daemon/loop_lateness.h).
   std::function<Duration(TimePoint handled)> loop_late;
+  std::uint64_t seed = 0;
   std::mt19937_64 random;
 
   // One event for the journal.

@@ -28,6 +28,10 @@ struct ProbeSeries {
   bool overdue = false;                        // that age is past the deadline
 };
 
+// Adds what was counted of another path's op, or of an earlier one's: everything but `op` and
+// `not_sent`.
+void Merge(const ProbeSeries& more, ProbeSeries& series);
+
 struct PathSnapshot {
   PathKey key;
   std::string qp_state;     // "connecting", "rts", "backoff"

@@ -33,6 +33,13 @@ void PathStats::Decided(Op op, Outcome outcome, Status status) {
   series->last_status = status;
 }
 
+void PathStats::Absorb(const PathStats& ended) {
+  for (const ProbeSeries& series : ended.series_) {
+    SetOps({series.op});
+    Merge(series, *Find(series.op));
+  }
+}
+
 bool PathStats::LeaveOut(Op op, const std::string& why) {
   ProbeSeries* const series = Find(op);
   if (series == nullptr || series->not_sent == why) return false;

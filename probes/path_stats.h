@@ -24,6 +24,9 @@ class PathStats {
   // The outcome may come later than the completion: a late one waits for a counter reading.
   void Decided(Op op, Outcome outcome, Status status);
 
+  // Of a path whose series go on as these.
+  void Absorb(const PathStats& ended);
+
   // Why the op is not sent; empty: it is. Returns whether that is new.
   bool LeaveOut(Op op, const std::string& why);
 

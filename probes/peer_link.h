@@ -25,6 +25,8 @@ struct PeerPort {
   Protocol protocol = Protocol::kUnknown;
   std::uint32_t mtu_bytes = 0;
   Gid gid{};  // all zero: not now
+  // In so many streams it would be probed; a pair goes by the smaller number of both ends.
+  std::uint32_t streams = 1;
 
   bool operator==(const PeerPort&) const = default;
 };
@@ -46,6 +48,7 @@ struct PathRef {
   PortId follower_port;
   Class traffic_class = Class::kLossless;
   std::uint64_t serial = 0;
+  std::uint8_t stream = 0;
 
   bool operator==(const PathRef&) const = default;
 };

@@ -71,7 +71,8 @@ std::optional<Class> ParseClass(std::string_view name) { return Find<Class>(kCla
 
 std::string Text(const PathKey& key) {
   return key.peer + " " + key.local.Text() + " to " + key.remote.Text() + " " +
-         std::string(Name(key.traffic_class));
+         std::string(Name(key.traffic_class)) +
+         (key.stream == 0 ? "" : " #" + std::to_string(key.stream + 1));
 }
 
 std::string_view Name(Outcome outcome) { return kOutcomeNames[static_cast<std::size_t>(outcome)]; }

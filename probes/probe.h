@@ -1,7 +1,7 @@
 // The probe vocabulary: what is sent, along which path, and what came of it. No verbs here.
 //
-// A path is one RC QP pair between a local and a peer's port in one class. The round trip of a
-// one-sided probe on RC (detection.md 4.6, software timestamps):
+// A path is one RC QP pair between a local and a peer's port in one class, by one UDP source port.
+// The round trip of a one-sided probe on RC (detection.md 4.6, software timestamps):
 //
 //   post T1 ──► local NIC ══► fabric ══► peer NIC (its CPU is not asked)
 //   handled T6 ◄── completion ◄══ ACK or READ response ◄══┘
@@ -64,16 +64,22 @@ enum class Outcome : std::uint8_t { kOk, kLateBlocked, kLateRetx, kLateSelf, kFa
 inline constexpr std::size_t kOutcomeCount = 6;
 std::string_view Name(Outcome outcome);  // "ok", "late_blocked", …
 
+inline constexpr std::uint32_t kStreamsMax = 8;
+
 // Who a path joins.
 struct PathKey {
   std::string peer;
   PortId local;
   PortId remote;
   Class traffic_class = Class::kLossless;
+  // Several go from port to port by different UDP source ports, and so by different ways through
+  // the fabric. The first one keeps its port, the others change theirs from time to time.
+  std::uint8_t stream = 0;
 
   auto operator<=>(const PathKey&) const = default;
 };
-std::string Text(const PathKey& key);  // "h2 mlx5_0/1 to mlx5_0/1 lossless"
+// "h2 mlx5_0/1 to mlx5_0/1 lossless", and " #2" of the second stream
+std::string Text(const PathKey& key);
 
 // A completion's status; the names of ibv_wc_status in words: "success", "transport retry
 // exceeded".

@@ -17,6 +17,7 @@ Prober::Prober(Seams seams, std::uint64_t seed)
            .link = seams_.link,
            .now = seams_.now,
            .loop_late = seams_.loop_late,
+           .seed = seed,
            .random = std::mt19937_64(seed),
            .journal = seams_.journal,
            .news = seams_.news,
@@ -93,7 +94,8 @@ void Prober::OnConnectRequest(const std::string& peer, const ConnectRequest& req
   const PathKey key{.peer = peer,
                     .local = request.path.follower_port,
                     .remote = request.path.leader_port,
-                    .traffic_class = request.path.traffic_class};
+                    .traffic_class = request.path.traffic_class,
+                    .stream = request.path.stream};
   Entry* const entry = Find(key);
   if (entry == nullptr) {
     reply(Fail({"no path from ", key.remote.Text(), " to ", key.local.Text(),
@@ -129,13 +131,19 @@ void Prober::OnRetransmits(const PortId& port, TimePoint started, TimePoint fini
 
 void Prober::Ask(const std::string& peer, std::optional<Op> op, Class traffic_class,
                  Path::Answer answer) {
+  // By the streams of the first pair of ports that is up, in turn: each goes another way.
+  std::vector<Entry*> up;
   Entry* best = nullptr;
   for (auto& [key, entry] : entries_) {
     if (key.peer != peer || key.traffic_class != traffic_class) continue;
-    const bool up = entry.path->connection().state() == Connection::State::kUp;
-    if (best == nullptr || up) best = &entry;
-    if (up) break;
+    if (best == nullptr) best = &entry;
+    const bool same_ports = up.empty() || (up.front()->path->key().local == key.local &&
+                                           up.front()->path->key().remote == key.remote);
+    if (entry.path->connection().state() == Connection::State::kUp && same_ports) {
+      up.push_back(&entry);
+    }
   }
+  if (!up.empty()) best = up[asks_++ % up.size()];
   if (best == nullptr) {
     AskedProbe asked;
     asked.op = op;
@@ -211,126 +219,14 @@ void Prober::OnPortChanged(const PortId& port, const std::string& why) {
   Reconcile();
 }
 
-// Makes the paths those that peers, ports and settings ask for, and tells each what it depends on.
-void Prober::Reconcile() {
-  ports_.clear();
-  std::vector<PeerPort> offered;
-  for (TransportPort& port : seams_.transport.Ports()) {
-    offered.push_back({.id = port.id,
-                       .protocol = port.protocol,
-                       .mtu_bytes = port.mtu_bytes,
-                       .gid = port.usable ? port.gid : Gid{}});
-    env_.probes.try_emplace(port.id.device,
-                            TokenBucket(settings_.probes_per_second_per_nic,
-                                        std::max(1.0, settings_.probes_per_second_per_nic / 10.0)));
-    ports_.emplace(port.id, std::move(port));
-  }
-  const std::set<PathKey> wanted = Wanted(offered);
-  for (auto entry = entries_.begin(); entry != entries_.end();) {
-    if (wanted.contains(entry->first)) {
-      ++entry;
-      continue;
-    }
-    agenda_.erase({entry->second.due, &entry->second});
-    entry = entries_.erase(entry);
-  }
-  for (const PathKey& key : wanted) {
-    if (!entries_.contains(key)) AddPath(key);
-  }
-  ReconcileLoopbacks();
-  ApplyBudget();
-  for (auto& [key, entry] : entries_) Refresh(entry);
-  if (offered != offered_) {
-    offered_ = offered;
-    seams_.ports_changed(offered_);
-  }
-}
-
-std::set<PathKey> Prober::Wanted(const std::vector<PeerPort>& local) const {
-  std::set<PathKey> wanted;
-  for (const auto& [name, peer] : peers_) {
-    for (const auto& [here, there] : PairPorts(local, peer.info.ports, settings_.rails)) {
-      for (const Class traffic_class : {Class::kLossless, Class::kControl}) {
-        wanted.insert(
-            {.peer = name, .local = here, .remote = there, .traffic_class = traffic_class});
-      }
-    }
-  }
-  return wanted;
-}
-
-void Prober::AddPath(const PathKey& key) {
-  Entry& entry = entries_[key];
-  entry.path = std::make_unique<Path>(env_, ++last_id_, key, SettingsOf(key));
-  agenda_.insert({entry.due, &entry});
-}
-
-void Prober::ReconcileLoopbacks() {
-  const auto wanted = [this](const PortId& id, Class traffic_class) {
-    const auto port = ports_.find(id);
-    if (port == ports_.end() || port->second.protocol == Protocol::kIwarp) return false;
-    return settings_.classes[static_cast<std::size_t>(traffic_class)].loopback;
-  };
-  std::erase_if(loopbacks_, [this, &wanted](const auto& entry) {
-    const auto& [port, traffic_class] = entry.first;
-    return !wanted(port, traffic_class) ||
-           entry.second->settings() != settings_.classes[static_cast<std::size_t>(traffic_class)];
-  });
-  for (const auto& [id, port] : ports_) {
-    for (const Class traffic_class : {Class::kLossless, Class::kControl}) {
-      if (!wanted(id, traffic_class)) continue;
-      auto& loopback = loopbacks_[{id, traffic_class}];
-      if (loopback == nullptr) {
-        loopback =
-            std::make_unique<Loopback>(env_, ++last_id_, id, traffic_class,
-                                       settings_.classes[static_cast<std::size_t>(traffic_class)]);
-      }
-      loopback->SetPort(port);
-    }
-  }
-}
-
-ClassSettings Prober::SettingsOf(const PathKey& key) const {
-  const auto local = ports_.find(key.local);
-  return settings_.classes[static_cast<std::size_t>(key.traffic_class)].On(
-      local == ports_.end() ? Protocol::kUnknown : local->second.protocol);
-}
-
-void Prober::Refresh(Entry& entry) {
-  const PathKey& key = entry.path->key();
-  Connection& connection = entry.path->connection();
-  const Peer& peer = peers_.at(key.peer);
-  const auto local = ports_.find(key.local);
-  connection.SetLocalPort(local == ports_.end() ? std::nullopt : std::optional(local->second));
-  const auto remote = std::find_if(peer.info.ports.begin(), peer.info.ports.end(),
-                                   [&key](const PeerPort& port) { return port.id == key.remote; });
-  connection.SetPeer(peer.session, peer.info.we_lead, peer.info.epoch);
-  connection.SetRemotePort(remote == peer.info.ports.end() ? std::nullopt : std::optional(*remote));
-  Touched(entry);
-}
-
-// The first paths in key order get the QPs: the same ones after every change, so that a full NIC
-// does not shuffle its measurements. Guests come after those that we chose.
-void Prober::ApplyBudget() {
-  std::map<std::string, std::uint32_t> qps;
-  for (const auto& [key, loopback] : loopbacks_) qps[key.first.device] += kLoopbackQps;
-  for (const bool chosen : {true, false}) {
-    for (auto& [key, entry] : entries_) {
-      if (Chosen(key.peer) != chosen) continue;
-      const bool over = ++qps[key.local.device] > settings_.qps_per_nic;
-      entry.path->connection().Forbid(
-          over ? "over budget.qps_per_nic (" + std::to_string(settings_.qps_per_nic) + ")" : "");
-    }
-  }
-}
-
 PathKey Prober::KeyOf(const std::string& peer, const PathRef& path) const {
   const auto found = peers_.find(peer);
   const bool we_lead = found != peers_.end() && found->second.info.we_lead;
   return {.peer = peer,
           .local = we_lead ? path.leader_port : path.follower_port,
           .remote = we_lead ? path.follower_port : path.leader_port,
-          .traffic_class = path.traffic_class};
+          .traffic_class = path.traffic_class,
+          .stream = path.stream};
 }
 
 Prober::Entry* Prober::Find(const PathKey& key) {
@@ -353,6 +249,7 @@ void Prober::Journal(Entry& entry) {
   const Connection& connection = entry.path->connection();
   const bool up = connection.state() == Connection::State::kUp;
   const PathKey& key = entry.path->key();
+  if (connection.changing_port()) return;
   if (up && !entry.told_up) {
     seams_.journal("path " + Text(key) + ": up");
   } else if (!up && connection.state() == Connection::State::kWaiting &&

@@ -84,6 +84,7 @@ class Prober : public PeerEvents {
   void OnEcho(const EchoReply& reply);
   void OnPortChanged(const PortId& port, const std::string& why);
   void Reconcile();
+  void OfferStreams(std::vector<PeerPort>& local) const;
   std::set<PathKey> Wanted(const std::vector<PeerPort>& local) const;
   void AddPath(const PathKey& key);
   void ReconcileLoopbacks();
@@ -104,6 +105,7 @@ class Prober : public PeerEvents {
   std::map<PortId, TransportPort> ports_;
   std::vector<PeerPort> offered_;
   PathId last_id_ = 0;
+  std::size_t asks_ = 0;
   std::map<PathKey, Entry> entries_;
   std::set<std::pair<TimePoint, Entry*>> agenda_;  // entries do not move in their map
   std::map<std::pair<PortId, Class>, std::unique_ptr<Loopback>> loopbacks_;

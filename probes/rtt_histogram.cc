@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 namespace rdmapulse::probes {
 namespace {
@@ -44,13 +45,27 @@ void RttHistogram::Add(Duration rtt) {
 
   // A clock that did not move: nothing is as fast as that.
   const auto [exponent, sub] = PlaceOf(std::max(seconds, 1e-9));
+  ++OctaveOf(exponent).counts[sub];
+}
+
+RttHistogram::Octave& RttHistogram::OctaveOf(std::int32_t exponent) {
   auto octave = std::lower_bound(
       octaves_.begin(), octaves_.end(), exponent,
       [](const Octave& have, std::int32_t wanted) { return have.exponent < wanted; });
   if (octave == octaves_.end() || octave->exponent != exponent) {
     octave = octaves_.insert(octave, Octave{exponent, {}});
   }
-  ++octave->counts[sub];
+  return *octave;
+}
+
+void RttHistogram::Merge(const RttHistogram& other) {
+  count_ += other.count_;
+  sum_seconds_ += other.sum_seconds_;
+  const auto add = [](auto& counts, const auto& more) {
+    std::transform(counts.begin(), counts.end(), more.begin(), counts.begin(), std::plus<>());
+  };
+  add(buckets_, other.buckets_);
+  for (const Octave& octave : other.octaves_) add(OctaveOf(octave.exponent).counts, octave.counts);
 }
 
 std::vector<RttHistogram::NativeBucket> RttHistogram::NativeBuckets() const {

@@ -21,6 +21,8 @@ class RttHistogram {
       0.1,    0.18,   0.32,   0.56,   1,      1.8,    3.2,    5.6,    10};
 
   void Add(Duration rtt);
+  // As if all that was added to `other` had been added here.
+  void Merge(const RttHistogram& other);
 
   std::uint64_t count() const { return count_; }
   double sum_seconds() const { return sum_seconds_; }
@@ -49,6 +51,8 @@ class RttHistogram {
     std::int32_t exponent = 0;
     std::array<std::uint32_t, kSubBuckets> counts{};
   };
+
+  Octave& OctaveOf(std::int32_t exponent);
 
   std::uint64_t count_ = 0;
   double sum_seconds_ = 0;

@@ -17,6 +17,24 @@ TEST(RttHistogramTest, AnEmptyOneHasNoQuantile) {
   EXPECT_EQ(RttHistogram().Quantile(0.5), std::nullopt);
 }
 
+TEST(RttHistogramTest, TwoTogetherAreAsIfAllHadBeenAddedToOne) {
+  RttHistogram both;
+  RttHistogram fast;
+  RttHistogram slow;
+  for (int i = 1; i <= 100; ++i) {
+    fast.Add(i * 1us);
+    slow.Add(i * 1ms);
+    both.Add(i * 1us);
+    both.Add(i * 1ms);
+  }
+  fast.Merge(slow);
+  EXPECT_EQ(fast.count(), both.count());
+  EXPECT_NEAR(fast.sum_seconds(), both.sum_seconds(), 1e-9);
+  EXPECT_EQ(fast.buckets(), both.buckets());
+  EXPECT_EQ(fast.NativeBuckets(), both.NativeBuckets());
+  EXPECT_EQ(fast.Quantile(0.9), both.Quantile(0.9));
+}
+
 TEST(RttHistogramTest, AValueOnABoundBelongsToItsBucket) {
   RttHistogram histogram;
   histogram.Add(1ms);

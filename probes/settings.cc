@@ -52,6 +52,8 @@ Settings MakeSettings(const config::Config& config, const std::vector<config::Pe
   for (const config::Peer& peer : peers) settings.peers.push_back(peer.name);
   settings.classes = {MakeClass(config.classes.lossless), MakeClass(config.classes.control)};
   settings.rails = config.selection.rails == "full" ? Rails::kFull : Rails::kAligned;
+  settings.streams = config.paths.source_ports;
+  settings.rotate = config.paths.rotate;
   settings.qps_per_nic = config.budget.qps_per_nic;
   settings.probes_per_second_per_nic = config.budget.probes_per_second_per_nic;
   return settings;

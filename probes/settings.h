@@ -17,10 +17,12 @@ namespace rdmapulse::probes {
 struct ClassSettings {
   QpAttributes attributes;
   Duration interval{};
-  Duration deadline{};    // soft: a probe without completion by then is overdue
-  std::vector<Op> ops;    // that are sent to peers; at least one
-  bool connect = false;   // what making a path takes is a series
-  bool loopback = false;  // each port is read through itself
+  Duration deadline{};        // soft: a probe without completion by then is overdue
+  std::vector<Op> ops;        // that are sent to peers; at least one
+  std::uint32_t streams = 1;  // that take turns; each has this interval so many times over
+  Duration rotate{};          // how often the streams beside the first change their source port
+  bool connect = false;       // what making a path takes is a series
+  bool loopback = false;      // each port is read through itself
 
   bool operator==(const ClassSettings&) const = default;
 
@@ -38,6 +40,8 @@ struct Settings {
   std::vector<std::string> peers;
   std::array<ClassSettings, kClassCount> classes;
   Rails rails = Rails::kAligned;
+  std::uint32_t streams = 1;  // UDP source ports of a pair of ports and class; 1 to kStreamsMax
+  Duration rotate{};          // how often those beside the first change; 0: never
   std::uint32_t qps_per_nic = 256;
   std::uint32_t probes_per_second_per_nic = 200;
 

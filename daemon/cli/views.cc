@@ -6,6 +6,7 @@
 #include <boost/json/serialize.hpp>
 #include <boost/json/value.hpp>
 #include <cstddef>
+#include <cstdint>
 #include <utility>
 #include <vector>
 
@@ -84,6 +85,14 @@ struct PeerList {
   std::size_t overdue = 0;
 };
 
+// Its UDP source port; while it is not connected, what is going on instead.
+std::string SourcePort(const json::object& path) {
+  const std::string state = TextOrDash(path, "qp_state");
+  if (state != "rts") return state;
+  const std::uint64_t port = CountField(path, "sport").value_or(0);
+  return port == 0 ? kUnknown : std::to_string(port);
+}
+
 // `last_problem`: of the line above, so that the ops of one path do not all repeat it.
 Row PathRow(const json::object& peer, const json::object& path, bool overdue,
             std::string& last_problem) {
@@ -103,7 +112,7 @@ Row PathRow(const json::object& peer, const json::object& path, bool overdue,
   if (!problem.empty() && named != last_problem) AppendNote(problem, note);
   last_problem = named;
   return {{TextOrDash(peer, "peer"), Session(peer), name, TextOrDash(path, "class"),
-           TextOrDash(path, "op"), TextOrDash(path, "qp_state"), overdue ? "OVERDUE" : outcome,
+           TextOrDash(path, "op"), SourcePort(path), overdue ? "OVERDUE" : outcome,
            HumanSeconds(NumberField(path, "p50_seconds")),
            HumanSeconds(NumberField(path, "p99_seconds"))},
           note};
@@ -179,7 +188,7 @@ Result<std::string> PeersText(std::string_view text) {
                       {"PATH"},
                       {"CLASS"},
                       {"OP"},
-                      {"QP"},
+                      {"SPORT"},
                       {"LAST"},
                       {"P50", Align::kRight},
                       {"P99", Align::kRight}},

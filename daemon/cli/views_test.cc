@@ -59,9 +59,9 @@ TEST(PeersTextTest, ShowsOneLineAPathWithinEightyColumns) {
   const auto text = PeersText(kPeers);
   ASSERT_TRUE(text.has_value()) << text.error().Text();
   EXPECT_EQ(*text,
-            "PEER  UP  PATH           CLASS     OP      QP       LAST         P50     P99\n"
-            "h2    up  rxe0/1>rxe0/1  lossless  write0  rts      ok       12.3 µs  450 µs\n"
-            "h2    up  rxe0/1>rxe0/1  control   write0  rts      OVERDUE  12.3 µs  1.20 s\n"
+            "PEER  UP  PATH           CLASS     OP      SPORT    LAST         P50     P99\n"
+            "h2    up  rxe0/1>rxe0/1  lossless  write0  49153    ok       12.3 µs  450 µs\n"
+            "h2    up  rxe0/1>rxe0/1  control   write0  -        OVERDUE  12.3 µs  1.20 s\n"
             "    out for 3.21 s; before that: late_blocked\n"
             "h2    up  rxe0/1>rxe0/1  lossless  read    backoff  failed         -       -\n"
             "    last status: transport retry exceeded; waits 2 s before the next try\n"
@@ -119,7 +119,7 @@ TEST(ViewsTest, FieldsOfAWrongTypeAreUnknown) {
 
 TEST(ViewsTest, ANameCannotCommandTheTerminal) {
   EXPECT_EQ(PeersText(R"({"peers":[{"peer":"\u001b[2Jh2","up":true}]})").value(),
-            "PEER    UP  PATH     CLASS  OP  QP  LAST  P50  P99\n"
+            "PEER    UP  PATH     CLASS  OP  SPORT  LAST  P50  P99\n"
             "?[2Jh2  up  no path\n"
             "1 of 1 peer up; 0 probed paths, 0 overdue\n");
 }

@@ -41,9 +41,10 @@ enum class Unit : std::uint8_t {
   kPerHour,
   kSeconds,
   kMicroseconds,
-  kFactor,  // "5.2 times"
-  kDetail,  // the judgement's own words follow
-  kNone,    // the text stands by itself
+  kFactor,      // "5.2 times"
+  kSourcePort,  // "UDP source port 50216"
+  kDetail,      // the judgement's own words follow
+  kNone,        // the text stands by itself
 };
 
 // `text` has one {} for the value with its unit, or none; static storage.

@@ -49,6 +49,7 @@ Judgement JudgePathLoss(const std::string& peer, ProbeClass traffic_class, const
   std::uint32_t lost = 0;
   std::uint32_t bad_paths = 0;
   std::uint32_t good_paths = 0;
+  std::set<std::uint32_t> bad_ports;  // UDP source ports, where they are known
   bool other_class_dead = false;
   Time last_lost = kNever;
   std::set<std::int64_t> bins;
@@ -64,10 +65,12 @@ Judgement JudgePathLoss(const std::string& peer, ProbeClass traffic_class, const
     }
     const bool broken = five.bad >= context.settings.peer.bad_probes && five.lost > 0 &&
                         five.over >= context.settings.peer.over;
-    if (broken)
+    if (broken) {
       ++bad_paths;
-    else if (five.good_in_a_row > 0)
+      if (path.sport) bad_ports.insert(*path.sport);
+    } else if (five.good_in_a_row > 0) {
       ++good_paths;
+    }
     for (auto it = history.seen.rbegin(); it != history.seen.rend(); ++it) {
       if (context.now - it->time > Time(60s) || it->posted <= since) break;
       ++probes;
@@ -109,7 +112,12 @@ Judgement JudgePathLoss(const std::string& peer, ProbeClass traffic_class, const
   if (repeated) judgement.weight.Add(weight::kPersistent);
   judgement.Say("{} lost or retransmitted in the last minute", lost, kProbes, last_lost);
   judgement.Say("that is {} of them", static_cast<double>(lost) / probes, kRatio, context.now);
-  if (bad_paths > 0) {
+  if (bad_paths > 0 && good_paths > 0 && bad_ports.size() == 1) {
+    judgement.Say(
+        "most of the last five probes by {} to this peer were lost, by "
+        "others they come through: one way through the fabric is bad",
+        *bad_ports.begin(), kSourcePort, context.now);
+  } else if (bad_paths > 0) {
     judgement.Say(
         good_paths > 0 ? "most of the last five probes were lost on {} to this peer, others "
                          "work: one way through the fabric is bad"

@@ -51,6 +51,24 @@ TEST_F(SourcePortsTest, APeerThatReturnsByOtherPortsIsNotDown) {
   }
 }
 
+TEST_F(SourcePortsTest, ABlackHoledPortIsNamed) {
+  Session(true, 1);
+  for (int i = 0; i < 30; ++i) {
+    for (const ProbeClass each : {ProbeClass::kLossless, ProbeClass::kControl}) {
+      host_.engine.Add(Result(host_.now, PathBy(50'216, each), i < 10));
+      host_.engine.Add(Result(host_.now, PathBy(61'234, each), true));
+    }
+    host_.Run(1s, {});
+  }
+  const Finding* const finding = host_.Last(Condition::kPathLoss);
+  ASSERT_NE(finding, nullptr);
+  EXPECT_EQ(finding->state, State::kActive);
+  std::string said;
+  for (const Evidence& evidence : finding->evidence) said += evidence.text + "; ";
+  EXPECT_NE(said.find("by UDP source port 50216 to this peer were lost"), said.npos) << said;
+  EXPECT_EQ(said.find("61234"), said.npos) << said;
+}
+
 // The old ports' paths, bad to the last, are no sign that its NIC does not answer.
 TEST_F(SourcePortsTest, AnAgentThatIsStoppedAfterARestartIsToldFromADeadHost) {
   Session(true, 1);

@@ -38,6 +38,7 @@ UnitWords WordsOf(Unit unit) {
     case Unit::kSeconds: return {"seconds", "", ""};
     case Unit::kMicroseconds: return {"microseconds", "", ""};
     case Unit::kFactor: return {"factor", "", ""};
+    case Unit::kSourcePort: return {"sport", "", ""};
     case Unit::kDetail:
     case Unit::kNone: return {"", "", ""};
   }
@@ -73,6 +74,7 @@ std::string Amount(double value, Unit unit) {
                          : fmt::format("{:.3g} s", value / 1e6);
     case Unit::kFactor:
       return value < 1000 ? fmt::format("{:.3g} times", value) : Count(value) + " times";
+    case Unit::kSourcePort: return fmt::format("UDP source port {:.0f}", value);
     case Unit::kNone:
     case Unit::kDetail: return {};
     default: break;

@@ -4,7 +4,9 @@
 #include <array>
 #include <concepts>
 #include <cstdint>
+#include <deque>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -26,6 +28,10 @@ class FamilySet {
   }
   // `histogram` must outlive this.
   void Add(Family family, Labels labels, const probes::RttHistogram& histogram);
+  // One that is nowhere else, for Add.
+  const probes::RttHistogram& Keep(probes::RttHistogram histogram) {
+    return kept_.emplace_back(std::move(histogram));
+  }
 
   // Exposition format 0.0.4 (prometheus.io/docs/instrumenting/exposition_formats). The families
   // that have samples, in the table's order; samples ordered by their labels. Of two samples with
@@ -48,6 +54,7 @@ class FamilySet {
   const std::vector<Sample>& Settled(std::size_t family);
 
   std::array<std::vector<Sample>, kFamilyCount> samples_;
+  std::deque<probes::RttHistogram> kept_;  // which do not move
 };
 
 }  // namespace rdmapulse::metrics

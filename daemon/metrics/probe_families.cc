@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -39,12 +40,7 @@ bool IsNone(const ProbeSeries& series) {
                                                  [](std::uint64_t count) { return count == 0; });
 }
 
-void AddSeries(FamilySet& families, const Labels& path, const ProbeSeries& series) {
-  const Labels labels = With(path, "op", Name(series.op));
-  families.Add(Family::kProbeRtt, labels, series.rtt);
-  if (series.op == probes::Op::kEcho) {
-    families.Add(Family::kProbeResponder, labels, series.responder);
-  }
+void AddCounts(FamilySet& families, const Labels& labels, const ProbeSeries& series) {
   // Every outcome from the start: rate() does not see the step from absent to 1.
   for (std::size_t i = 0; i < series.outcomes.size(); ++i) {
     families.Add(Family::kProbes,
@@ -62,12 +58,56 @@ void AddSeries(FamilySet& families, const Labels& path, const ProbeSeries& serie
                Seconds(series.oldest_outstanding.value_or(Duration{})));
 }
 
-void AddPath(FamilySet& families, const PathSnapshot& path) {
-  Labels labels = PathLabels(path.key);
-  for (const ProbeSeries& series : path.series) {
-    if (!IsNone(series)) AddSeries(families, labels, series);
+// `series` outlives `families`.
+void AddSeries(FamilySet& families, const Labels& path, const ProbeSeries& series) {
+  const Labels labels = With(path, "op", Name(series.op));
+  families.Add(Family::kProbeRtt, labels, series.rtt);
+  if (series.op == probes::Op::kEcho) {
+    families.Add(Family::kProbeResponder, labels, series.responder);
   }
-  families.Add(Family::kQpRebuilds, std::move(labels), path.rebuilds);
+  AddCounts(families, labels, series);
+}
+
+void AddTogether(FamilySet& families, const Labels& path, ProbeSeries series) {
+  const Labels labels = With(path, "op", Name(series.op));
+  families.Add(Family::kProbeRtt, labels, families.Keep(std::move(series.rtt)));
+  if (series.op == probes::Op::kEcho) {
+    families.Add(Family::kProbeResponder, labels, families.Keep(std::move(series.responder)));
+  }
+  AddCounts(families, labels, series);
+}
+
+// The streams of a class differ in their source port, which is no label: their series are one.
+// `paths` outlive `families`.
+void AddStreams(FamilySet& families, std::span<const PathSnapshot> paths) {
+  Labels labels = PathLabels(paths.front().key);
+  for (const ProbeSeries& first : paths.front().series) {
+    if (paths.size() == 1) {
+      if (!IsNone(first)) AddSeries(families, labels, first);
+      continue;
+    }
+    ProbeSeries together = first;
+    for (const PathSnapshot& path : paths.subspan(1)) {
+      for (const ProbeSeries& series : path.series) {
+        if (series.op == first.op) Merge(series, together);
+      }
+    }
+    if (!IsNone(together)) AddTogether(families, labels, std::move(together));
+  }
+  std::uint64_t rebuilds = 0;
+  for (const PathSnapshot& path : paths) rebuilds += path.rebuilds;
+  families.Add(Family::kQpRebuilds, std::move(labels), rebuilds);
+}
+
+// In order of their keys, so that the streams of a class stand together.
+void AddPaths(FamilySet& families, std::span<const PathSnapshot> paths) {
+  while (!paths.empty()) {
+    const auto next = std::find_if(paths.begin() + 1, paths.end(),
+                                   [](const PathSnapshot& path) { return path.key.stream == 0; });
+    const auto streams = static_cast<std::size_t>(next - paths.begin());
+    AddStreams(families, paths.first(streams));
+    paths = paths.subspan(streams);
+  }
 }
 
 }  // namespace
@@ -90,7 +130,7 @@ void AddPeers(FamilySet& families, const std::vector<PeerSnapshot>& peers) {
     families.Add(Family::kPeerTcpRtt, labels, peer.tcp_rtt);
     PutNamedByPeople(labels, peer.labels);
     families.Add(Family::kPeerInfo, std::move(labels), 1);
-    for (const PathSnapshot& path : peer.paths) AddPath(families, path);
+    AddPaths(families, peer.paths);
   }
 }
 

@@ -63,6 +63,9 @@ Result<void> Check(const std::vector<probes::PeerPort>& ports) {
   if (auto checked = Range("number of ports", ports.size(), 0, kPortsMax); !checked) return checked;
   for (const probes::PeerPort& port : ports) {
     if (auto checked = Check("a port's", port.id); !checked) return checked;
+    if (auto checked = Range("number of streams", port.streams, 1, probes::kStreamsMax); !checked) {
+      return checked;
+    }
     if (port.mtu_bytes != 0 && !IsPathMtu(port.mtu_bytes)) {
       return Fail({"MTU ", std::to_string(port.mtu_bytes), " of ", port.id.Text(),
                    " is none of 256 to 4096"});

@@ -48,8 +48,12 @@ PortId Read(const pb::PortId& port) { return {port.device(), port.port()}; }
 Result<probes::PathRef> Read(const pb::PathRef& path) {
   const auto traffic_class = Read(path.traffic_class());
   if (!traffic_class) return tl::unexpected(traffic_class.error());
+  if (path.stream() >= probes::kStreamsMax) {
+    return Fail({"stream ", std::to_string(path.stream()), " is not below ",
+                 std::to_string(probes::kStreamsMax)});
+  }
   return probes::PathRef{Read(path.leader_port()), Read(path.follower_port()), *traffic_class,
-                         path.serial()};
+                         path.serial(), static_cast<std::uint8_t>(path.stream())};
 }
 
 Result<probes::QpEndpoint> Read(const pb::Endpoint& endpoint) {
@@ -85,7 +89,8 @@ Result<std::vector<probes::PeerPort>> ReadPorts(const Repeated& ports) {
     if (!protocol) return tl::unexpected(protocol.error());
     const auto gid = ReadGid(port.gid());
     if (!gid) return tl::unexpected(gid.error());
-    read.push_back({Read(port.id()), *protocol, port.mtu_bytes(), *gid});
+    read.push_back({Read(port.id()), *protocol, port.mtu_bytes(), *gid,
+                    std::max(1U, port.streams())});  // an older rdmapulse does not say
   }
   return read;
 }

@@ -48,6 +48,7 @@ void Write(const probes::PathRef& path, pb::PathRef* to) {
   Write(path.follower_port, to->mutable_follower_port());
   to->set_traffic_class(ToPb(path.traffic_class));
   to->set_serial(path.serial);
+  to->set_stream(path.stream);
 }
 
 void Write(const probes::QpEndpoint& endpoint, pb::Endpoint* to) {
@@ -75,6 +76,7 @@ void Write(const std::vector<probes::PeerPort>& ports, Repeated* to) {
     added->set_protocol(ToPb(port.protocol));
     added->set_mtu_bytes(port.mtu_bytes);
     added->set_gid(GidBytes(port.gid));
+    if (port.streams > 1) added->set_streams(port.streams);
   }
 }
 

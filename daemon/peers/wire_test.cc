@@ -90,6 +90,31 @@ TEST(WireTest, FlowLabelHas20Bits) {
 }
 
 // The decoder's bounds are the encoder's (one CheckMessage); here that it asks for them at all.
+TEST(WireTest, StreamsAreToldAndHaveBounds) {
+  Message message{5, Connect{SomeConnect()}};
+  std::get<Connect>(message.body).path.stream = 7;
+  const auto told = DecodeEnvelope(Bytes(Envelope(message).SerializeAsString()));
+  ASSERT_TRUE(told) << told.error().Text();
+  EXPECT_EQ(*told, message);
+  pb::Envelope spoilt = Envelope(message);
+  spoilt.mutable_connect()->mutable_path()->set_stream(8);
+  EXPECT_THAT(DecodeError(spoilt), HasSubstr("stream 8 is not below 8"));
+  spoilt.mutable_connect()->mutable_path()->set_stream(257);
+  EXPECT_THAT(DecodeError(spoilt), HasSubstr("stream 257 is not below 8"));
+
+  Hello hello = SomeHello("h2", 7);
+  hello.ports.front().streams = 8;
+  EXPECT_EQ(EncodeError({0, hello}), "");
+  hello.ports.front().streams = 9;
+  EXPECT_THAT(EncodeError({0, hello}), HasSubstr("number of streams 9 is not between 1 and 8"));
+  hello.ports.front().streams = 1;
+  pb::Envelope older = Envelope({0, hello});
+  older.mutable_hello()->mutable_ports(0)->clear_streams();
+  const auto read = DecodeEnvelope(Bytes(older.SerializeAsString()));
+  ASSERT_TRUE(read);
+  EXPECT_EQ(std::get<Hello>(read->body).ports.front().streams, 1U);
+}
+
 TEST(WireTest, DecoderChecksValuesToo) {
   pb::Envelope envelope = Envelope({1, SomeConnect()});
   ASSERT_EQ(DecodeError(envelope), "");

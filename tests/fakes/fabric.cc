@@ -304,6 +304,7 @@ probes::TransportPort RocePort(const std::string& address, const std::string& de
 probes::Settings DefaultSettings(std::vector<std::string> peers) {
   probes::Settings settings = probes::MakeSettings(config::Config{}, {});
   settings.peers = std::move(peers);
+  settings.streams = 1;
   return settings;
 }
 

@@ -106,14 +106,14 @@ def a_thousandth_of_loss(world):
 
 
 def a_path_that_is_a_black_hole(world):
-    """One UDP source port: both classes of one peer share it; what has another goes on."""
+    """One UDP source port, which both classes of one peer share; what has another goes on."""
     path = next(path for peer in world.api("h1", "peers")["peers"] if peer["peer"] == "h2"
                 for path in peer["paths"])
     mark = world.mark()
     with impaired(world, "--from", "h1", "--to", "h2", "--sport", str(path["sport"]), "--blackhole"):
-        # Both classes are dead at first, which may be the peer's NIC: no more than a suspicion then.
-        world.wait("h1 finds or suspects path_loss h2", 10, lambda: world.findings(
-            "h1", "path_loss", None, peer="h2"))
+        finding = world.wait_finding(12, "h1", "path_loss", peer="h2")
+        expect(finding, "names the source port", f"UDP source port {path['sport']}" in
+               " ".join(evidence["text"] for evidence in finding["evidence"]))
         if world.findings("h1", "peer_down", None):
             raise Failure("h1 takes the peer for dead, whose session answers")
         world.wait_probing(6, [("h1", "h3"), ("h2", "h3")])

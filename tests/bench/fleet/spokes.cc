@@ -49,7 +49,8 @@ class Spoke : public probes::PeerEvents {
     plane_.SetLocalPorts({{.id = endpoint_.port,
                            .protocol = endpoint_.protocol,
                            .mtu_bytes = endpoint_.mtu_bytes,
-                           .gid = endpoint_.gid}});
+                           .gid = endpoint_.gid,
+                           .streams = probes::kStreamsMax}});
     plane_.SetPeers({{.name = "hub", .address = hub, .labels = {}}});
   }
 
