@@ -34,6 +34,20 @@ std::uint16_t Connection::sport() const {
   return routed && flow_label_ != 0 ? UdpSourcePort(flow_label_) : std::uint16_t{0};
 }
 
+PathEnds Connection::Ends() const {
+  if (!local_) return {};
+  PathEnds ends{.protocol = local_->protocol,
+                .source = local_->gid,
+                .destination = remote_ ? remote_->gid : there_.gid};
+  // A port may have several GIDs, and the QP took the one of the other end's family.
+  const bool fit = ends.source.IsIpv4() == ends.destination.IsIpv4();
+  if (state_ == State::kUp || (!fit && !here_.gid.IsZero())) {
+    ends.source = here_.gid;
+    ends.destination = there_.gid;
+  }
+  return ends;
+}
+
 void Connection::SetAttributes(const QpAttributes& attributes) {
   if (attributes == attributes_) return;
   attributes_ = attributes;

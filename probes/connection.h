@@ -18,6 +18,7 @@
 #include "daemon/base/time.h"
 #include "probes/op_support.h"
 #include "probes/path_env.h"
+#include "probes/path_snapshot.h"
 #include "probes/peer_link.h"
 #include "probes/probe.h"
 #include "probes/transport.h"
@@ -51,6 +52,8 @@ class Connection {
   // Each once, oldest first.
   std::optional<ConnectEnd> TakeEnd();
   std::uint16_t sport() const;
+  // Those of the QP, or without one those that the next would most likely have.
+  PathEnds Ends() const;
   Protocol protocol() const { return local_ ? local_->protocol : Protocol::kUnknown; }
 
   // The facts a connection depends on. A change of any drops what no longer fits.

@@ -387,6 +387,7 @@ PathSnapshot Path::Snapshot(TimePoint now) const {
   snapshot.qp_state = StateName(connection_.state());
   snapshot.problem = connection_.Problem();
   snapshot.sport = connection_.sport();
+  snapshot.ends = connection_.Ends();
   snapshot.rebuilds = connection_.rebuilds();
   snapshot.series = stats_.series();
   const auto show = [this, now, &snapshot](const Outstanding& probe) {

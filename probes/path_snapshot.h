@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "daemon/base/rdma.h"
 #include "daemon/base/time.h"
 #include "probes/probe.h"
 #include "probes/rtt_histogram.h"
@@ -32,8 +33,18 @@ struct ProbeSeries {
 // `not_sent`.
 void Merge(const ProbeSeries& more, ProbeSeries& series);
 
+// Between which addresses a path's packets go; zero: not known.
+struct PathEnds {
+  Protocol protocol = Protocol::kUnknown;
+  Gid source{};
+  Gid destination{};
+
+  bool operator==(const PathEnds&) const = default;
+};
+
 struct PathSnapshot {
   PathKey key;
+  PathEnds ends{};
   std::string qp_state;     // "connecting", "rts", "backoff"
   std::string problem;      // why there is no QP, in words; empty: there is one
   std::uint16_t sport = 0;  // UDP source port of our requests; 0: unknown or not RoCE v2
