@@ -154,6 +154,14 @@ struct Recorder {
   bool operator==(const Recorder&) const = default;
 };
 
+// Which hops the packets of a path go by (daemon/path_trace). Needs CAP_NET_RAW.
+struct Trace {
+  milliseconds interval{0};  // how often each path is traced by itself; 0: only when asked for
+  std::uint32_t packets_per_second = 20;  // of all traces together
+  std::uint8_t hops_max = 16;
+  bool operator==(const Trace&) const = default;
+};
+
 struct Config {
   Host host;
   Http http;
@@ -172,6 +180,7 @@ struct Config {
   GidChoice gid;
   Expect expect;
   bool maintenance = false;
+  Trace trace;
   HealthSettings health;
   Recorder recorder;
   bool operator==(const Config&) const = default;

@@ -30,6 +30,8 @@ constexpr DurationBounds kRedraw = {milliseconds(60'000), hours(168)};
 
 // A rebuilt path is not probed for a second or so.
 constexpr DurationBounds kRotate = {milliseconds(60'000), hours(168)};
+// 0 is never; what else is allowed says validate.cc.
+constexpr DurationBounds kTraceInterval = {milliseconds(0), hours(24)};
 
 constexpr std::array<std::string_view, 3> kMad = {"none", "port", "switch"};
 constexpr std::array<std::string_view, 3> kFamilies = {"any", "ipv4", "ipv6"};
@@ -108,6 +110,10 @@ void ReadOps(const Value& value, Class& out) { Read(value, out.ops); }
 constexpr Bounds kRecordings = {1, 100'000, "a number of recordings"};
 constexpr Bounds kProbesPerSecond = {1, 1'000'000, "a rate that a NIC can be asked for"};
 
+// More than this is no trace but a load on the routers' CPUs, which answer.
+constexpr Bounds kTracePackets = {1, 1000, "a rate of packets"};
+constexpr Bounds kHops = {1, 32, "a number of hops"};
+
 constexpr auto kOwnKeys = std::to_array<Key>({
     {"host.name", [](const Value& v, Config& c) { Read(v, c.host.name); }},
     {"host.labels", [](const Value& v, Config& c) { Read(v, c.host.labels); }},
@@ -185,6 +191,11 @@ constexpr auto kOwnKeys = std::to_array<Key>({
         Config&
             c) { Read(v, Bounds{0, 10'000'000, "a number of agents"}, c.expect.expected_agents); }},
     {"maintenance", [](const Value& v, Config& c) { Read(v, c.maintenance); }},
+    {"trace.interval",
+     [](const Value& v, Config& c) { Read(v, kTraceInterval, c.trace.interval); }},
+    {"trace.packets_per_second",
+     [](const Value& v, Config& c) { Read(v, kTracePackets, c.trace.packets_per_second); }},
+    {"trace.hops_max", [](const Value& v, Config& c) { Read(v, kHops, c.trace.hops_max); }},
     {"recorder.dir", [](const Value& v, Config& c) { Read(v, c.recorder.dir); }},
     {"recorder.max_bytes", [](const Value& v, Config& c) { ReadBytes(v, c.recorder.max_bytes); }},
     {"recorder.max_recordings",

@@ -76,6 +76,7 @@ Changes Diff(const Config& before, const Config& after) {
   changes.api_allow = before.http.api_allow != after.http.api_allow;
   changes.expect = before.expect != after.expect;
   changes.maintenance = before.maintenance != after.maintenance;
+  changes.trace = before.trace != after.trace;
   changes.health = before.health != after.health;
 
   const auto restart = [&changes](const std::string& old, const std::string& now,

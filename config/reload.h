@@ -37,6 +37,7 @@ struct Changes {
   bool api_allow = false;
   bool expect = false;
   bool maintenance = false;
+  bool trace = false;
   bool health = false;
 
   // Key paths whose new value is not taken until the daemon is restarted.

@@ -304,5 +304,13 @@ TEST(ValidateTest, RecorderIsCheckedAllTheSame) {
   EXPECT_FALSE(Load("recorder: {max_recordings: 0}").Usable());
 }
 
+TEST(ValidateTest, PathsAreTracedSeldomOrOnlyWhenAskedFor) {
+  EXPECT_TRUE(Load("trace: {interval: 0s}").Usable());
+  EXPECT_TRUE(Load("trace: {interval: 10s, packets_per_second: 1, hops_max: 32}").Usable());
+  EXPECT_FALSE(Load("trace: {interval: 9s}").Usable());
+  EXPECT_FALSE(Load("trace: {hops_max: 33}").Usable());
+  EXPECT_FALSE(Load("trace: {packets_per_second: 0}").Usable());
+}
+
 }  // namespace
 }  // namespace rdmapulse::config

@@ -80,7 +80,8 @@ App::App(config::Config config, std::string config_path)
                 .record =
                     [this](recorder::Recording recording, const health::Finding& finding) {
                       recordings_.Save(std::move(recording), finding);
-                    }}),
+                    },
+                .routes = [this] { return tracing_.routes(); }}),
       recordings_(loop_, config_.recorder,
                   {.findings = [this] { return verdict_.Findings(); },
                    .take = [this] { return verdict_.TakeRecording(); }}),
@@ -89,8 +90,9 @@ App::App(config::Config config, std::string config_path)
                          .ignored = [](const PortId&) { return false; },
                          .journal = Journal}),
       control_(loop_, PeersOptions(config_, epoch_), peer_events_),
+      tracing_(loop_, config_, Journal),
       asked_probes_(
-          loop_, prober_, [this](const std::string& peer) { return control_.Has(peer); },
+          loop_, prober_, tracing_, [this](const std::string& peer) { return control_.Has(peer); },
           [this](bool on) { maintenance_ = on; }),
       prober_({.transport = transport_,
                .link = control_,
@@ -161,6 +163,7 @@ void App::StopAll() {
   beat_timer_.cancel();
   publish_timer_.cancel();
   asked_probes_.Stop();
+  tracing_.Stop();
   http_.reset();
   chooser_.Stop();
   control_.Stop();
@@ -181,6 +184,7 @@ void App::Configure() {
                          .wanted = config::WantedDevices(config_.devices)});
   counters_.SetRules(SeriesRulesOf(config_.collect));
   verdict_.SetSettings(config::DetectorSettings(config_));
+  tracing_.Configure(config_);
   chooser_.Configure(config_, host_, control_.listen_port());
   TakePeers();
 }
@@ -376,9 +380,12 @@ std::shared_ptr<const Snapshot> App::TakeSnapshot() {
   snapshot->peer_sources = chooser_.Sources(now);
   snapshot->peer_counts = chooser_.choice().counts;
   snapshot->peers = control_.Status(now);
+  std::vector<PathSnapshot> paths = prober_.Paths(now);
+  tracing_.OnPaths(paths);
+  snapshot->routes = tracing_.routes();
   // Both are in order of the peers' names.
   auto peer = snapshot->peers.begin();
-  for (PathSnapshot& path : prober_.Paths(now)) {
+  for (PathSnapshot& path : paths) {
     while (peer != snapshot->peers.end() && peer->name < path.key.peer) ++peer;
     if (peer == snapshot->peers.end()) break;
     if (peer->name == path.key.peer) peer->paths.push_back(std::move(path));

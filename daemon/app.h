@@ -5,7 +5,7 @@
 //        │ └─ retransmission counters ──────────────►│
 //        ├─ readings, probes, sessions ─► Verdict ─► findings
 //        │                                          └─ what led to one ─► Recordings
-//        └─ readings ─► Snapshot ◄─ paths, peers, findings
+//        └─ readings ─► Snapshot ◄─ paths, peers, findings, hops (Tracing)
 //                          │ published when somebody reads, and once a second
 //                          ▼
 //                     http::Server (its own thread)
@@ -29,6 +29,7 @@
 #include "daemon/collection.h"
 #include "daemon/http/server.h"
 #include "daemon/loop_lateness.h"
+#include "daemon/path_trace/tracing.h"
 #include "daemon/peer_chooser.h"
 #include "daemon/peer_events.h"
 #include "daemon/peers/control_plane.h"
@@ -93,6 +94,7 @@ class App {
   verbs::VerbsTransport transport_;
   ForwardedPeerEvents peer_events_;
   peers::ControlPlane control_;
+  path_trace::Tracing tracing_;
   AskedProbes asked_probes_;  // hears of the probes that the prober's end aborts
   probes::Prober prober_;
   PeerChooser chooser_;

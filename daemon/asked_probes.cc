@@ -4,6 +4,7 @@
 #include <boost/asio/post.hpp>
 #include <cstddef>
 #include <utility>
+#include <variant>
 
 #include "daemon/base/unix_time.h"
 
@@ -12,6 +13,7 @@ namespace {
 
 constexpr std::size_t kSeriesMax = 32;
 constexpr std::size_t kWatchersMax = 4;
+constexpr auto kFirstReply = std::chrono::seconds(1);  // before a trace begins, if none comes
 
 std::uint64_t UnixMicroseconds(TimePoint time, std::chrono::microseconds unix_minus_monotonic) {
   const auto since_boot =
@@ -22,10 +24,12 @@ std::uint64_t UnixMicroseconds(TimePoint time, std::chrono::microseconds unix_mi
 }  // namespace
 
 AskedProbes::AskedProbes(boost::asio::io_context& loop, probes::Prober& prober,
+                         path_trace::Tracing& tracing,
                          std::function<bool(const std::string&)> configured,
                          std::function<void(bool)> set_maintenance)
     : loop_(loop),
       prober_(prober),
+      tracing_(tracing),
       configured_(std::move(configured)),
       set_maintenance_(std::move(set_maintenance)) {}
 
@@ -104,6 +108,14 @@ void AskedProbes::Begin(std::uint64_t id, const http::ProbeRequest& request,
                              .timer = boost::asio::steady_timer(loop_),
                              .sent = 0,
                              .next = Clock::now()});
+  if (request.trace) {
+    // A path that answers nothing is worth a trace all the more.
+    boost::asio::steady_timer& timer = series_.at(id).timer;
+    timer.expires_after(kFirstReply);
+    timer.async_wait([this, id](const boost::system::error_code& error) {
+      if (!error) BeginTrace(id);
+    });
+  }
   Send(id);
 }
 
@@ -132,17 +144,42 @@ void AskedProbes::AfterProbe(std::uint64_t id, const probes::AskedProbe& asked) 
       .responder = asked.responder,
       .sport = asked.sport,
       .note = asked.note});
-  if (series.request.count != 0 && series.sent >= series.request.count) {
-    series.handler(http::ProbeDone{});
-    series_.erase(found);
-    return;
-  }
+  series.sent_all = series.request.count != 0 && series.sent >= series.request.count;
+  if (series.request.trace) BeginTrace(id);
+  if (series.sent_all) return EndIfAllIsSaid(id);
   // A probe that took longer than the interval delays the next; nothing is made up for.
   series.next = std::max(series.next, now);
   series.timer.expires_at(series.next);
   series.timer.async_wait([this, id](const boost::system::error_code& error) {
     if (!error) Send(id);
   });
+}
+
+void AskedProbes::BeginTrace(std::uint64_t id) {
+  const auto found = series_.find(id);
+  if (found == series_.end() || found->second.trace_over) return;
+  Series& series = found->second;
+  series.trace_over = false;
+  tracing_.Ask(series.request.peer, series.request.traffic_class,
+               [this, id](const path_trace::News& news) { AfterTrace(id, news); });
+}
+
+void AskedProbes::AfterTrace(std::uint64_t id, const path_trace::News& news) {
+  const auto found = series_.find(id);
+  if (found == series_.end()) return;
+  found->second.handler(news);
+  if (!std::holds_alternative<path_trace::Ended>(news)) return;
+  found->second.trace_over = true;
+  EndIfAllIsSaid(id);
+}
+
+void AskedProbes::EndIfAllIsSaid(std::uint64_t id) {
+  const auto found = series_.find(id);
+  if (found == series_.end()) return;
+  const Series& series = found->second;
+  if (!series.sent_all || (series.request.trace && !series.trace_over.value_or(false))) return;
+  series.handler(http::ProbeDone{});
+  series_.erase(found);
 }
 
 }  // namespace rdmapulse

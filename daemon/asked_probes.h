@@ -10,17 +10,19 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "daemon/base/time.h"
 #include "daemon/http/commands.h"
+#include "daemon/path_trace/tracing.h"
 #include "probes/prober.h"
 
 namespace rdmapulse {
 
 class AskedProbes : public http::Commands {
  public:
-  AskedProbes(boost::asio::io_context& loop, probes::Prober& prober,
+  AskedProbes(boost::asio::io_context& loop, probes::Prober& prober, path_trace::Tracing& tracing,
               std::function<bool(const std::string& peer)> configured,
               std::function<void(bool)> set_maintenance);
 
@@ -42,6 +44,8 @@ class AskedProbes : public http::Commands {
     boost::asio::steady_timer timer;
     std::uint32_t sent = 0;
     TimePoint next;
+    bool sent_all = false;
+    std::optional<bool> trace_over{};  // none: it has not begun
   };
 
   struct Watcher {
@@ -54,9 +58,13 @@ class AskedProbes : public http::Commands {
              std::function<void(const http::ProbeEvent&)> handler);
   void Send(std::uint64_t id);
   void AfterProbe(std::uint64_t id, const probes::AskedProbe& asked);
+  void BeginTrace(std::uint64_t id);
+  void AfterTrace(std::uint64_t id, const path_trace::News& news);
+  void EndIfAllIsSaid(std::uint64_t id);
 
   boost::asio::io_context& loop_;
   probes::Prober& prober_;
+  path_trace::Tracing& tracing_;
   std::function<bool(const std::string&)> configured_;
   std::function<void(bool)> set_maintenance_;
   std::atomic<std::uint64_t> last_id_ = 0;  // the only thing the two threads share

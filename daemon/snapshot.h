@@ -16,6 +16,7 @@
 #include "daemon/finding_series.h"
 #include "daemon/health/finding.h"
 #include "daemon/health/rates.h"
+#include "daemon/path_trace/route.h"
 #include "daemon/pause_peaks.h"
 #include "probes/path_snapshot.h"
 #include "probes/rtt_histogram.h"
@@ -70,6 +71,7 @@ struct Snapshot {
   std::shared_ptr<const collectors::CountedHost> counted;
   std::vector<PeerSnapshot> peers;
   std::vector<PathSnapshot> loopbacks;  // a port to itself: their keys name no peer
+  std::shared_ptr<const path_trace::Routes> routes;  // of their paths; null: nobody traces
   std::vector<discovery::SourceStatus> peer_sources;
   discovery::PeerCounts peer_counts;
   // Suspect, active and clearing ones. Null: no detectors run (scrape without a daemon).

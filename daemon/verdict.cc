@@ -4,6 +4,8 @@
 #include <optional>
 #include <utility>
 
+#include "daemon/path_trace/shared_hops.h"
+
 namespace rdmapulse {
 namespace {
 
@@ -118,12 +120,19 @@ void Verdict::Evaluate(TimePoint now, Duration loop_late, bool maintenance) {
                           .epoch = about_.epoch,
                           .loop_late = std::chrono::duration_cast<health::Time>(loop_late),
                           .maintenance = maintenance});
-  for (const health::Finding& finding : engine_.Evaluate(At(now))) {
+  std::vector<health::Finding> transitions = engine_.Evaluate(At(now));
+  std::vector<health::Finding> open = engine_.Findings();
+  if (handlers_.routes) {
+    const auto routes = handlers_.routes();
+    path_trace::AddRoutes(*routes, open, At(now), transitions);
+    path_trace::AddRoutes(*routes, open, At(now), open);
+  }
+  for (const health::Finding& finding : transitions) {
     if (finding.state == health::State::kActive) series_.Count(finding.condition);
     if (recorder_.Wants(finding)) handlers_.record(recorder_.Take(), finding);
     if (IsNews(finding)) handlers_.journal(finding);
   }
-  findings_ = std::make_shared<const std::vector<health::Finding>>(engine_.Findings());
+  findings_ = std::make_shared<const std::vector<health::Finding>>(std::move(open));
   series_.Update(*findings_, now);
 }
 

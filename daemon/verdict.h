@@ -17,6 +17,7 @@
 #include "daemon/counted_samples.h"
 #include "daemon/finding_series.h"
 #include "daemon/health/engine.h"
+#include "daemon/path_trace/route.h"
 #include "daemon/pause_peaks.h"
 #include "daemon/recorder/recorder.h"
 #include "daemon/snapshot.h"
@@ -35,6 +36,8 @@ class Verdict {
     std::function<void(const health::Finding&)> journal;  // of each that begins or ends
     // What led to a finding, worth to be kept. Must not block.
     std::function<void(recorder::Recording, const health::Finding&)> record;
+    // Which hops the paths go by: evidence. May be empty.
+    std::function<std::shared_ptr<const path_trace::Routes>()> routes{};
   };
 
   Verdict(About about, const config::HealthSettings& settings, const config::Recorder& recorder,

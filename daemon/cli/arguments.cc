@@ -75,6 +75,8 @@ void AddProbe(CLI::App& app, Options& options) {
   probe->add_option("-i,--interval", options.probe.interval_seconds, "Time between probes")
       ->type_name("SECONDS")
       ->capture_default_str();
+  probe->add_flag("--trace", options.probe.trace,
+                  "Also show which hops the path has (RoCE v2; the daemon needs CAP_NET_RAW)");
   AddDaemonOptions(*probe, options.probe.daemon);
 }
 
@@ -171,8 +173,10 @@ void Declare(CLI::App& app, Options& options) {
   AddDaemonOptions(
       *AddCommand(app, "ports", "The host's RDMA ports, and the GID each is probed by"),
       options.ports.daemon);
-  AddDaemonOptions(*AddCommand(app, "peers", "Every path to every peer, and how it does"),
-                   options.peers.daemon);
+  CLI::App* const peers = AddCommand(app, "peers", "Every path to every peer, and how it does");
+  peers->add_flag("--hops", options.peers.hops,
+                  "Show the hops of every path that was traced, not only of those in trouble");
+  AddDaemonOptions(*peers, options.peers.daemon);
 
   CLI::App* const findings =
       AddCommand(app, "findings", "What is wrong: where, since when, and why");

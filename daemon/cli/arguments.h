@@ -58,6 +58,7 @@ struct PortsCommand {
 
 struct PeersCommand {
   Daemon daemon = {};
+  bool hops = false;  // also of paths that are well
 
   bool operator==(const PeersCommand&) const = default;
 };
@@ -82,6 +83,7 @@ struct ProbeCommand {
   ProbeTarget target = {};
   std::uint32_t count = 0;  // 0: until interrupted
   double interval_seconds = 1;
+  bool trace = false;
 
   bool operator==(const ProbeCommand&) const = default;
 };

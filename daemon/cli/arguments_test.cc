@@ -25,6 +25,7 @@ std::string ErrorOf(std::vector<const char*> arguments) {
 TEST(ArgumentsTest, EveryCommandHasItsDefaults) {
   EXPECT_EQ(Parse({"scrape"}), Command(ScrapeCommand{}));
   EXPECT_EQ(Parse({"ports"}), Command(PortsCommand{{"/run/rdmapulse/rdmapulse.sock", false}}));
+  EXPECT_EQ(Parse({"peers", "--hops"}), Command(PeersCommand{{}, true}));
   EXPECT_EQ(Parse({"peers"}), Command(PeersCommand{}));
   EXPECT_EQ(Parse({"status"}), Command(StatusCommand{}));
   EXPECT_EQ(Parse({"probe", "h2"}), Command(ProbeCommand{.target = {"h2"}}));
@@ -88,8 +89,8 @@ TEST(ArgumentsTest, WhatDoesNotExistIsNamed) {
             "rdmapulse ports: unexpected argument: extra; see rdmapulse ports --help");
   EXPECT_EQ(ErrorOf({"ports", "peers"}),
             "rdmapulse ports: unexpected argument: peers; see rdmapulse ports --help");
-  EXPECT_EQ(ErrorOf({"probe", "h2", "--trace"}),
-            "rdmapulse probe: unexpected argument: --trace; see rdmapulse probe --help");
+  EXPECT_EQ(ErrorOf({"probe", "h2", "--path"}),
+            "rdmapulse probe: unexpected argument: --path; see rdmapulse probe --help");
 }
 
 TEST(ArgumentsTest, LocateTakesAnAddressAndAWindow) {

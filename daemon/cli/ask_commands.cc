@@ -81,7 +81,9 @@ Result<int> Run(const PortsCommand& command) {
 }
 
 Result<int> Run(const PeersCommand& command) {
-  return Show(command.daemon, "/api/v1/peers", PeersText);
+  return Show(command.daemon, "/api/v1/peers", [&command](std::string_view json) {
+    return PeersText(json, command.hops ? Hops::kAlways : Hops::kInTrouble);
+  });
 }
 
 Result<int> Run(const FindingsCommand& command) {

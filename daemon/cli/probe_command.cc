@@ -22,6 +22,7 @@ ApiRequest RequestOf(const ProbeCommand& command) {
   body["class"] = probes::Name(command.target.traffic_class);
   body["interval"] = command.interval_seconds;
   if (command.count > 0) body["count"] = command.count;
+  if (command.trace) body["trace"] = true;
   return {.method = "POST", .target = "/api/v1/probe", .body = boost::json::serialize(body)};
 }
 

@@ -8,6 +8,7 @@
 #include <boost/json/value.hpp>
 #include <chrono>
 
+#include "daemon/cli/hops_view.h"
 #include "daemon/cli/json_fields.h"
 #include "daemon/cli/units.h"
 
@@ -88,6 +89,14 @@ Result<std::string> ProbeReport::AddLine(std::string_view line) {
     return Fail({"probing ", target_.peer, ": ", *error});
   }
   const std::string as_is = std::string(line) + "\n";
+  if (const json::object* const hop = ObjectField(*parsed, "hop")) {
+    return json_ ? as_is : HopLine(*hop, target_.peer);
+  }
+  if (const json::object* const trace = ObjectField(*parsed, "trace")) {
+    return json_ ? as_is
+                 : TraceLine(*trace, fmt::format("{} {}", target_.peer,
+                                                 probes::Name(target_.traffic_class)));
+  }
   const json::value* const summary = parsed->if_contains("summary");
   if (summary != nullptr && summary->is_object()) {
     // What it printed last is what the exit code speaks of.

@@ -37,7 +37,6 @@ TEST(ToolTest, UsageErrorsAreOneSentenceAndExitCode2) {
             (Outcome{2, "", "rdmapulse: there is no command \"audit\"; see rdmapulse --help\n"}));
   EXPECT_EQ(Process({"probe"}).Wait(),
             (Outcome{2, "", "rdmapulse probe: PEER is required; see rdmapulse probe --help\n"}));
-  EXPECT_EQ(Process({"probe", "h2", "--trace"}).Wait().exit_code, 2);
 }
 
 TEST(ToolTest, VersionAndHelpAreNoErrors) {
@@ -146,6 +145,32 @@ TEST(ToolTest, ProbeAsksForWhatWasSaid) {
   EXPECT_TRUE(daemon.Request().ends_with(
       R"({"peer":"h2","op":"read","class":"control","interval":5E-1,"count":1})"))
       << daemon.Request();
+}
+
+TEST(ToolTest, ProbeShowsTheHopsBehindTheFirstReply) {
+  const std::vector<std::string> lines = {
+      kReply,
+      R"({"trace":{"source":"10.77.0.1","destination":"10.78.0.2","sport":7,"dscp":26,)"
+      R"("hops_max":16}})"
+      "\n",
+      R"({"hop":{"ttl":1,"address":"10.77.0.254","rtt_seconds":0.0012,"peer":false}})"
+      "\n",
+      R"({"hop":{"ttl":2,"address":"10.78.0.2","rtt_seconds":0.002,"peer":true}})"
+      "\n",
+      R"({"trace":{"ending":"peer","change":null,"error":null}})"
+      "\n",
+      R"({"summary":{"sent":1,"ok":1,"late":0,"failed":0}})"};
+  FakeDaemon daemon(SocketPath("d"), ChunkedAnswer(lines));
+  EXPECT_EQ(Process({"probe", "h2", "-c", "1", "--trace", "--socket", daemon.Path()}).Wait(),
+            (Outcome{0,
+                     std::string(kReplyText) +
+                         "trace to h2 lossless: 10.77.0.1 > 10.78.0.2, UDP source port 7, DSCP 26, "
+                         "at most 16 hops\n"
+                         "  1  10.77.0.254  1.20 ms\n"
+                         "  2  10.78.0.2  2.00 ms  (h2)\n"
+                         "\n1 sent, 1 ok, 0 late, 0 failed\n",
+                     ""}));
+  EXPECT_TRUE(daemon.Request().ends_with(R"("count":1,"trace":true})")) << daemon.Request();
 }
 
 TEST(ToolTest, ProbePrintsAReplyAtOnceAndTheSummaryOnCtrlC) {

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "daemon/cli/hops_view.h"
 #include "daemon/cli/json_fields.h"
 #include "daemon/cli/table.h"
 #include "daemon/cli/units.h"
@@ -93,9 +94,14 @@ std::string SourcePort(const json::object& path) {
   return port == 0 ? kUnknown : std::to_string(port);
 }
 
-// `last_problem`: of the line above, so that the ops of one path do not all repeat it.
-Row PathRow(const json::object& peer, const json::object& path, bool overdue,
-            std::string& last_problem) {
+// What the line above said of its path, so that the ops of one path do not all repeat it.
+struct Said {
+  std::string problem;
+  std::string hops;
+};
+
+Row PathRow(const json::object& peer, const json::object& path, bool overdue, Hops hops,
+            Said& said) {
   const std::string name =
       PortName(path, "device", "port") + ">" + PortName(path, "peer_device", "peer_port");
   const std::string outcome = TextOrDash(path, "last_outcome");
@@ -109,8 +115,13 @@ Row PathRow(const json::object& peer, const json::object& path, bool overdue,
   if (status && *status != "success") AppendNote("last status: " + *status, note);
   const std::string problem = TextField(path, "problem").value_or("");
   const std::string named = name + TextOrDash(path, "class") + problem;
-  if (!problem.empty() && named != last_problem) AppendNote(problem, note);
-  last_problem = named;
+  if (!problem.empty() && named != said.problem) AppendNote(problem, note);
+  said.problem = named;
+  const bool well = !overdue && (outcome == "ok" || outcome == kUnknown) && problem.empty();
+  const std::string way = hops == Hops::kInTrouble && well ? "" : WayText(path);
+  const std::string way_named = name + TextOrDash(path, "class") + way;
+  if (!way.empty() && way_named != said.hops) AppendNote(way, note);
+  if (!way.empty()) said.hops = way_named;
   return {{TextOrDash(peer, "peer"), Session(peer), name, TextOrDash(path, "class"),
            TextOrDash(path, "op"), SourcePort(path), overdue ? "OVERDUE" : outcome,
            HumanSeconds(NumberField(path, "p50_seconds")),
@@ -118,7 +129,7 @@ Row PathRow(const json::object& peer, const json::object& path, bool overdue,
           note};
 }
 
-void AppendPeer(const json::object& peer, PeerList& list) {
+void AppendPeer(const json::object& peer, Hops hops, PeerList& list) {
   ++list.peers;
   if (BoolField(peer, "up").value_or(false)) ++list.up;
   if (const auto problem = TextField(peer, "problem")) {
@@ -131,12 +142,12 @@ void AppendPeer(const json::object& peer, PeerList& list) {
     list.rows.push_back({{TextOrDash(peer, "peer"), Session(peer), "no path"}, ""});
     return;
   }
-  std::string last_problem;
+  Said said;
   for (const json::object* const path : Objects(*paths)) {
     const bool overdue = BoolField(*path, "overdue").value_or(false);
     ++list.series;
     if (overdue) ++list.overdue;
-    list.rows.push_back(PathRow(peer, *path, overdue, last_problem));
+    list.rows.push_back(PathRow(peer, *path, overdue, hops, said));
   }
 }
 
@@ -175,14 +186,14 @@ Result<std::string> PortsText(std::string_view text) {
                      rows);
 }
 
-Result<std::string> PeersText(std::string_view text) {
+Result<std::string> PeersText(std::string_view text, Hops hops) {
   const Result<json::object> answer = ParseObject(text, "the list of peers");
   if (!answer) return tl::unexpected(answer.error());
   const Result<const json::array*> peers = RequiredArray(*answer, "peers");
   if (!peers) return tl::unexpected(peers.error());
   if ((*peers)->empty()) return "No peers are configured, so nobody is probed.\n";
   PeerList list;
-  for (const json::object* const peer : Objects(**peers)) AppendPeer(*peer, list);
+  for (const json::object* const peer : Objects(**peers)) AppendPeer(*peer, hops, list);
   return RenderTable({{"PEER"},
                       {"UP"},
                       {"PATH"},

@@ -11,8 +11,10 @@ namespace rdmapulse::cli {
 
 // One line a port, the reason for its GID below.
 Result<std::string> PortsText(std::string_view json);
+// Of which paths the hops are shown, where they are known.
+enum class Hops { kInTrouble, kAlways };
 // One line a (path, op), or a line for a peer without paths; then why peers are down, and a sum.
-Result<std::string> PeersText(std::string_view json);
+Result<std::string> PeersText(std::string_view json, Hops hops = Hops::kInTrouble);
 Result<std::string> StatusText(std::string_view json);
 
 }  // namespace rdmapulse::cli

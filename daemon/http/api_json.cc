@@ -11,6 +11,7 @@
 
 #include "daemon/base/utf8.h"
 #include "daemon/health/finding_json.h"
+#include "daemon/http/hops_json.h"
 #include "daemon/version.h"
 #include "probes/probe.h"
 
@@ -204,8 +205,9 @@ void AddSeries(json::object& object, const ProbeSeries& series) {
   object["oldest_outstanding_seconds"] = SecondsOf(series.oldest_outstanding);
 }
 
-void AddPath(json::array& paths, const PathSnapshot& path) {
+void AddPath(json::array& paths, const Snapshot& snapshot, const PathSnapshot& path) {
   json::object shared = Path(path);
+  AddHops(snapshot.routes.get(), path.key, snapshot.taken, shared);
   if (path.series.empty()) {
     for (const char* name : {"op", "last_outcome", "last_status", "p50_seconds", "p99_seconds",
                              "outcomes", "overdue", "oldest_outstanding_seconds"}) {
@@ -222,7 +224,7 @@ void AddPath(json::array& paths, const PathSnapshot& path) {
   }
 }
 
-json::object Peer(const PeerSnapshot& peer) {
+json::object Peer(const Snapshot& snapshot, const PeerSnapshot& peer) {
   json::object object;
   object["peer"] = Text(peer.name);
   object["address"] = Text(peer.address);
@@ -232,7 +234,7 @@ json::object Peer(const PeerSnapshot& peer) {
   object["epoch"] = Number(peer.epoch);
   object["tcp_rtt_seconds"] = SecondsOf(peer.last_tcp_rtt);
   json::array paths;
-  for (const PathSnapshot& path : peer.paths) AddPath(paths, path);
+  for (const PathSnapshot& path : peer.paths) AddPath(paths, snapshot, path);
   object["paths"] = std::move(paths);
   return object;
 }
@@ -298,7 +300,7 @@ std::string PortsJson(const Snapshot& snapshot) {
 
 std::string PeersJson(const Snapshot& snapshot) {
   json::array peers;
-  for (const PeerSnapshot& peer : snapshot.peers) peers.push_back(Peer(peer));
+  for (const PeerSnapshot& peer : snapshot.peers) peers.push_back(Peer(snapshot, peer));
   json::object object;
   object["peers"] = std::move(peers);
   return json::serialize(object);

@@ -129,19 +129,19 @@ TEST(ApiJsonTest, PeersOfTheExampleHostWithAnEntryForEachPathAndOp) {
     {"peer": "h2", "address": "192.0.2.2:9937", "labels": {"tor": "t8"}, "up": true,
      "problem": null, "epoch": 1700000000000000, "tcp_rtt_seconds": 0.0001, "paths": [
       {"device": "rxe0", "port": 1, "peer_device": "rxe0", "peer_port": 1, "class": "lossless",
-       "sport": 51234, "qp_state": "rts", "problem": null, "rebuilds": 1, "op": "write0",
+       "sport": 51234, "qp_state": "rts", "problem": null, "rebuilds": 1, "hops": null, "op": "write0",
        "last_outcome": "failed", "last_status": "transport retry exceeded",
        "p50_seconds": 1.1894E-5, "p99_seconds": 2.017626E-3, "outcomes": {"ok": 3, "late_blocked": 1, "late_retx": 0,
        "late_self": 0, "failed": 1, "aborted": 0}, "overdue": false,
        "oldest_outstanding_seconds": null},
       {"device": "rxe0", "port": 1, "peer_device": "rxe0", "peer_port": 1, "class": "lossless",
-       "sport": 51234, "qp_state": "rts", "problem": null, "rebuilds": 1, "op": "read",
+       "sport": 51234, "qp_state": "rts", "problem": null, "rebuilds": 1, "hops": null, "op": "read",
        "last_outcome": null, "last_status": null, "p50_seconds": null, "p99_seconds": null,
        "outcomes": {"ok": 0, "late_blocked": 0, "late_retx": 0, "late_self": 0, "failed": 0,
        "aborted": 0}, "overdue": true, "oldest_outstanding_seconds": 1.5},
       {"device": "rxe0", "port": 1, "peer_device": "rxe0", "peer_port": 1, "class": "control",
        "sport": null, "qp_state": "backoff", "problem": "h2 refused: out of QPs", "rebuilds": 0,
-       "op": "write0", "last_outcome": null, "last_status": null, "p50_seconds": null,
+       "hops": null, "op": "write0", "last_outcome": null, "last_status": null, "p50_seconds": null,
        "p99_seconds": null, "outcomes": {"ok": 0, "late_blocked": 0, "late_retx": 0, "late_self": 0, "failed": 0,
        "aborted": 0}, "overdue": false, "oldest_outstanding_seconds": null}]},
     {"peer": "h3", "address": "192.0.2.3:9937", "labels": {}, "up": false,
@@ -189,9 +189,36 @@ TEST(ApiJsonTest, APathThatSendsNothingYetIsThereWithoutAnOp) {
     {"peer": "h2", "address": null, "labels": {}, "up": false, "problem": null, "epoch": null,
      "tcp_rtt_seconds": null, "paths": [
       {"device": "a", "port": 1, "peer_device": "b", "peer_port": 2, "class": "lossless",
-       "sport": null, "qp_state": "connecting", "problem": null, "rebuilds": 0, "op": null,
+       "sport": null, "qp_state": "connecting", "problem": null, "rebuilds": 0, "hops": null, "op": null,
        "last_outcome": null, "last_status": null, "p50_seconds": null, "p99_seconds": null,
        "outcomes": null, "overdue": null, "oldest_outstanding_seconds": null}]}]})");
+}
+
+TEST(ApiJsonTest, APathThatWasTracedHasItsHops) {
+  Snapshot snapshot;
+  snapshot.taken = TimePoint(100s);
+  snapshot.peers.resize(1);
+  PathSnapshot path;
+  path.key = {"h2", {"a", 1}, {"b", 2}, probes::Class::kLossless};
+  snapshot.peers[0].paths = {path};
+  path_trace::Route route;
+  route.traced = TimePoint(88s);
+  route.hops = {{.ttl = 1, .address = "10.0.1.1", .rtt = 1ms},
+                {.ttl = 2},
+                {.ttl = 3, .address = "10.0.9.1", .rtt = 2ms, .refusal = "forbidden"}};
+  route.ending = path_trace::Ending::kRefused;
+  route.change = "hop 1 was 10.0.1.9 and is 10.0.1.1";
+  snapshot.routes =
+      std::make_shared<const path_trace::Routes>(path_trace::Routes{{path.key, route}});
+  const auto shown = boost::json::parse(PeersJson(snapshot)).at("peers").at(0).at("paths").at(0);
+  ExpectJson(boost::json::serialize(shown.at("hops")), R"([
+    {"ttl": 1, "address": "10.0.1.1", "rtt_seconds": 1E-3, "peer": false},
+    {"ttl": 2, "address": null, "rtt_seconds": null, "peer": false},
+    {"ttl": 3, "address": "10.0.9.1", "rtt_seconds": 2E-3, "peer": false,
+     "refusal": "forbidden"}])");
+  EXPECT_EQ(shown.at("hops_age_seconds"), 12.0);
+  EXPECT_EQ(shown.at("hops_ending"), "refused");
+  EXPECT_EQ(shown.at("hops_change"), "hop 1 was 10.0.1.9 and is 10.0.1.1");
 }
 
 TEST(ApiJsonTest, BytesThatAreNoUtf8DoNotBreakTheDocument) {

@@ -20,7 +20,7 @@ namespace json = boost::json;
 
 using Parameters = std::map<std::string, std::string>;
 
-constexpr std::size_t kParametersMax = 16;  // there are five; more is a mistake
+constexpr std::size_t kParametersMax = 16;  // there are six; more is a mistake
 constexpr std::size_t kPeerBytesMax = 256;  // longer than any host name (253)
 constexpr std::size_t kIdBytesMax = 1024;   // host, condition, device and peer by name
 constexpr std::uint32_t kCountMax = 1'000'000;
@@ -144,10 +144,19 @@ Result<void> ReadNumbers(const Parameters& parameters, ProbeRequest& request) {
   return {};
 }
 
+// False when it is not given.
+Result<bool> ReadTruth(const Parameters& parameters, const std::string& name) {
+  const std::string* text = Given(parameters, name);
+  if (text == nullptr || *text == "false") return false;
+  if (*text == "true") return true;
+  return Fail({"reading ", name, ": '", *text, "' is neither true nor false"});
+}
+
 }  // namespace
 
 Result<ProbeRequest> ParseProbeRequest(std::string_view query, std::string_view body) {
-  const auto parameters = ReadParameters(query, body, {"peer", "op", "class", "count", "interval"});
+  const auto parameters =
+      ReadParameters(query, body, {"peer", "op", "class", "count", "interval", "trace"});
   if (!parameters) return tl::unexpected(parameters.error());
 
   ProbeRequest request;
@@ -169,17 +178,19 @@ Result<ProbeRequest> ParseProbeRequest(std::string_view query, std::string_view 
     request.traffic_class = *traffic_class;
   }
   if (auto read = ReadNumbers(*parameters, request); !read) return tl::unexpected(read.error());
+  const Result<bool> trace = ReadTruth(*parameters, "trace");
+  if (!trace) return tl::unexpected(trace.error());
+  request.trace = *trace;
   return request;
 }
 
 Result<bool> ParseMaintenance(std::string_view query, std::string_view body) {
   const auto parameters = ReadParameters(query, body, {"on"});
   if (!parameters) return tl::unexpected(parameters.error());
-  const std::string* on = Given(*parameters, "on");
-  if (on == nullptr) return Fail({"reading the parameters: on is missing"}, "say true or false");
-  if (*on == "true") return true;
-  if (*on == "false") return false;
-  return Fail({"reading on: '", *on, "' is neither true nor false"});
+  if (Given(*parameters, "on") == nullptr) {
+    return Fail({"reading the parameters: on is missing"}, "say true or false");
+  }
+  return ReadTruth(*parameters, "on");
 }
 
 Result<std::string> ParseTraceId(std::string_view query) {

@@ -14,7 +14,7 @@
 namespace rdmapulse::http {
 
 // POST /api/v1/probe: peer (required), op (write0), class (lossless), count (0, until the client
-// goes; at most 1,000,000), interval (1; seconds, 0.01 to 3600).
+// goes; at most 1,000,000), interval (1; seconds, 0.01 to 3600), trace (false).
 Result<ProbeRequest> ParseProbeRequest(std::string_view query, std::string_view body);
 
 // POST /api/v1/maintenance: on (required; true or false).

@@ -73,7 +73,7 @@ TEST(CommandParametersTest, WordsOutsideTheVocabularyAreRefused) {
             "refused: reading class: 'fast' is neither lossless nor control");
   EXPECT_EQ(FromQuery("peer=h&colour=red"),
             "refused: reading the parameters: there is none called 'colour'; there are: peer, op, "
-            "class, count, interval");
+            "class, count, interval, trace");
 }
 
 TEST(CommandParametersTest, NothingIsTakenTwice) {
@@ -122,6 +122,14 @@ TEST(TraceIdTest, IsTakenFromTheQuery) {
   EXPECT_FALSE(ParseTraceId("id=a&name=b"));
   EXPECT_TRUE(ParseTraceId("id=" + std::string(1024, 'x')));
   EXPECT_FALSE(ParseTraceId("id=" + std::string(1025, 'x')));
+}
+
+TEST(ProbeRequestTest, ATraceIsMadeWhenItIsAskedFor) {
+  EXPECT_FALSE(ParseProbeRequest("peer=h2", "")->trace);
+  EXPECT_FALSE(ParseProbeRequest("peer=h2&trace=false", "")->trace);
+  EXPECT_TRUE(ParseProbeRequest("", R"({"peer":"h2","trace":true})")->trace);
+  EXPECT_EQ(ParseProbeRequest("peer=h2&trace=yes", "").error().Text(),
+            "reading trace: 'yes' is neither true nor false");
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include <variant>
 
 #include "daemon/base/time.h"
+#include "daemon/path_trace/route.h"
 #include "probes/probe.h"
 
 namespace rdmapulse::http {
@@ -21,6 +22,7 @@ struct ProbeRequest {
   probes::Class traffic_class = probes::Class::kLossless;
   std::uint32_t count = 0;  // 0: until cancelled
   Duration interval = std::chrono::seconds(1);
+  bool trace = false;  // after the first answer, or a second without one: which hops the path has
 };
 
 struct ProbeReply {
@@ -56,7 +58,7 @@ struct ProbeDone {
   std::string error;  // why it could not go on: "no peer h9 is configured; …"; empty: all were sent
 };
 
-using ProbeEvent = std::variant<ProbeReply, ProbeSeen, ProbeDone>;
+using ProbeEvent = std::variant<ProbeReply, ProbeSeen, path_trace::News, ProbeDone>;
 
 class Commands {
  public:

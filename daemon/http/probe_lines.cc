@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "daemon/base/utf8.h"
+#include "daemon/http/hops_json.h"
 
 namespace rdmapulse::http {
 namespace {
@@ -60,6 +61,29 @@ std::string SeenLine(const ProbeSeen& seen) {
     object["learned_us"] = seen.learned_us;
   }
   return json::serialize(object) + '\n';
+}
+
+std::string TraceLine(const path_trace::News& news) {
+  json::object line;
+  if (const auto* hop = std::get_if<path_trace::Hop>(&news)) {
+    line["hop"] = HopJson(*hop);
+  } else if (const auto* began = std::get_if<path_trace::Began>(&news)) {
+    line["trace"] = json::object{{"source", began->source},
+                                 {"destination", began->destination},
+                                 {"sport", began->sport},
+                                 {"dscp", began->dscp},
+                                 {"hops_max", began->hops_max}};
+  } else {
+    const auto& ended = std::get<path_trace::Ended>(news);
+    const auto text = [](std::string_view words) {
+      return words.empty() ? json::value(nullptr) : json::value(CleanUtf8(words));
+    };
+    line["trace"] =
+        json::object{{"ending", ended.ending ? text(Name(*ended.ending)) : json::value(nullptr)},
+                     {"change", text(ended.change)},
+                     {"error", text(ended.error)}};
+  }
+  return json::serialize(line) + '\n';
 }
 
 std::string ErrorLine(std::string_view error) {

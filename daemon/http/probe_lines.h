@@ -20,6 +20,11 @@ std::string ProbeLine(const ProbeReply& reply);
 // "responder_seconds" too.
 std::string SeenLine(const ProbeSeen& seen);
 
+// {"trace": {"source","destination","sport","dscp","hops_max"}}, then {"hop": {"ttl","address",
+// "rtt_seconds","peer"}} for each, with "refusal" if it forwards nothing, and last {"trace":
+// {"ending","change","error"}}; null: not known, or none.
+std::string TraceLine(const path_trace::News& news);
+
 // {"error": "…"}: the line that ends a series that could not go on.
 std::string ErrorLine(std::string_view error);
 

@@ -92,5 +92,20 @@ TEST(ProbeLinesTest, AQuantileNeverLiesOutsideWhatWasMeasured) {
             "\"p50_seconds\":1.2345E-5,\"p99_seconds\":1.2345E-5,\"max_seconds\":1.2345E-5}}\n");
 }
 
+TEST(ProbeLinesTest, ATraceIsWhatIsAskedThenAHopALineThenHowItEnded) {
+  EXPECT_EQ(TraceLine(path_trace::Began{"10.77.0.1", "10.78.0.2", 50216, 26, 16}),
+            "{\"trace\":{\"source\":\"10.77.0.1\",\"destination\":\"10.78.0.2\",\"sport\":50216,"
+            "\"dscp\":26,\"hops_max\":16}}\n");
+  EXPECT_EQ(
+      TraceLine(path_trace::Hop{.ttl = 1, .address = "10.77.0.254", .rtt = 1ms}),
+      "{\"hop\":{\"ttl\":1,\"address\":\"10.77.0.254\",\"rtt_seconds\":1E-3,\"peer\":false}}\n");
+  EXPECT_EQ(TraceLine(path_trace::Hop{.ttl = 2}),
+            "{\"hop\":{\"ttl\":2,\"address\":null,\"rtt_seconds\":null,\"peer\":false}}\n");
+  EXPECT_EQ(TraceLine(path_trace::Ended{.ending = path_trace::Ending::kPeer}),
+            "{\"trace\":{\"ending\":\"peer\",\"change\":null,\"error\":null}}\n");
+  EXPECT_EQ(TraceLine(path_trace::Ended{.error = "no"}),
+            "{\"trace\":{\"ending\":null,\"change\":null,\"error\":\"no\"}}\n");
+}
+
 }  // namespace
 }  // namespace rdmapulse::http

@@ -48,29 +48,31 @@ asio::awaitable<std::optional<ProbeEvent>> NextEvent(ProbeFeed& feed, Watch& wat
   co_return event;
 }
 
+// Of every event but the last.
+std::string LineOf(const ProbeEvent& event, ProbeSummary& summary) {
+  if (const auto* reply = std::get_if<ProbeReply>(&event)) {
+    summary.Add(*reply);
+    return ProbeLine(*reply);
+  }
+  if (const auto* seen = std::get_if<ProbeSeen>(&event)) return SeenLine(*seen);
+  return TraceLine(std::get<path_trace::News>(event));
+}
+
 // True: the series came to its own end.
 asio::awaitable<bool> StreamEvents(Connection& connection, ProbeFeed& feed, Watch& watch) {
   ProbeSummary summary;
   while (true) {
     const std::optional<ProbeEvent> event = co_await NextEvent(feed, watch);
     if (!event) co_return false;
-    if (const auto* reply = std::get_if<ProbeReply>(&*event)) {
-      summary.Add(*reply);
-      const std::string chunk = Chunk(ProbeLine(*reply));
-      const bool sent = co_await connection.Write(chunk);
-      if (!sent) co_return false;
-      continue;
+    if (const auto* done = std::get_if<ProbeDone>(&*event)) {
+      const std::string& why = done->error;
+      const std::string chunk = Chunk(why.empty() ? summary.Line() : ErrorLine(why));
+      co_await connection.Write(chunk, kLastChunk);
+      co_return true;
     }
-    if (const auto* seen = std::get_if<ProbeSeen>(&*event)) {
-      const std::string chunk = Chunk(SeenLine(*seen));
-      const bool sent = co_await connection.Write(chunk);
-      if (!sent) co_return false;
-      continue;
-    }
-    const std::string& why = std::get<ProbeDone>(*event).error;
-    const std::string chunk = Chunk(why.empty() ? summary.Line() : ErrorLine(why));
-    co_await connection.Write(chunk, kLastChunk);
-    co_return true;
+    const std::string chunk = Chunk(LineOf(*event, summary));
+    const bool sent = co_await connection.Write(chunk);
+    if (!sent) co_return false;
   }
 }
 

@@ -1,9 +1,11 @@
 #!/bin/bash
-# Fails when somebody loosens the unit, misspells a directive in it, or drops a line that verbs needs.
-# Usage: unit_test.sh UNIT
+# Fails when somebody loosens the unit, misspells a directive in it or in its drop-in, or drops a line
+# that verbs needs.
+# Usage: unit_test.sh UNIT DROP_IN
 set -euo pipefail
 
 unit=$1
+drop_in=$2
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
@@ -21,6 +23,17 @@ sed 's|^ExecStart=.*|ExecStart=/bin/true|' "$unit" >"$work/rdmapulsed.service"
 systemd-analyze verify --man=no "$work/rdmapulsed.service" >"$work/verify" 2>&1 || true
 if grep -F rdmapulsed.service "$work/verify" >&2; then
   fail "systemd does not take the unit as it is"
+fi
+
+# With the drop-in, as systemd reads them: one behind the other.
+cat "$unit" "$drop_in" >"$work/with.service"
+systemd-analyze security --offline=true --threshold=25 --no-pager "$work/with.service" \
+  >"$work/security" || { cat "$work/security" >&2; fail "with $drop_in it is exposed above 2.5"; }
+grep -q 'CapabilityBoundingSet=.*CAP_NET_(BIND' "$work/security" || fail "no capabilities were judged"
+sed 's|^ExecStart=.*|ExecStart=/bin/true|' "$work/with.service" >"$work/traced.service"
+systemd-analyze verify --man=no "$work/traced.service" >"$work/verify" 2>&1 || true
+if grep -F traced.service "$work/verify" >&2; then
+  fail "systemd does not take the drop-in as it is"
 fi
 
 # The check above must be able to fail.
