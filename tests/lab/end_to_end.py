@@ -18,6 +18,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import case_runner  # noqa: E402
+import routed  # noqa: E402
 import verdicts  # noqa: E402
 from world import HOSTS, PATIENCE, Failure, World  # noqa: E402
 
@@ -281,4 +282,4 @@ CASES = (all_pairs_probe, counters_appear_and_move, metrics_are_clean, cli_speak
 
 
 if __name__ == "__main__":
-    sys.exit(case_runner.main(__doc__, World, CASES, verdicts.LONG_CASES))
+    sys.exit(case_runner.main(__doc__, World, CASES, verdicts.LONG_CASES + routed.LONG_CASES))
