@@ -35,11 +35,13 @@ std::string WayText(const json::object& path) {
     silent.clear();
     routers += (routers.empty() ? "" : ", ") + address;
   }
-  const bool to_the_peer = TextOrDash(path, "hops_ending") == "peer";
-  std::string way = !routers.empty() ? "goes by " + routers
-                    : to_the_peer    ? "passes no router"
-                                     : "meets no router that answers";
-  if (!routers.empty() && !to_the_peer) way += ", then nothing answers";
+  const std::string ending = TextOrDash(path, "hops_ending");
+  std::string way = !routers.empty()   ? "goes by " + routers
+                    : ending == "peer" ? "passes no router"
+                                       : "meets no router that answers";
+  if (!routers.empty() && ending == "silent") way += ", then nothing answers";
+  if (ending == "refused") way += ", which forwards nothing";
+  if (ending == "too_far") way += " and on";
   way += " (traced " + HumanAge(NumberField(path, "hops_age_seconds")) + " ago)";
   if (const auto change = TextField(path, "hops_change"))
     way += "; went another way before: " + *change;

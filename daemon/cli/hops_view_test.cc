@@ -28,6 +28,10 @@ TEST(WayTextTest, ReadsAsAList) {
             "passes no router (traced 12 s ago)");
   EXPECT_EQ(Way(R"({"address":"10.0.1.1"},{"address":null},{"address":null})", "silent"),
             "goes by 10.0.1.1, then nothing answers (traced 12 s ago)");
+  EXPECT_EQ(Way(R"({"address":"10.0.1.1","refusal":"forbidden"})", "refused"),
+            "goes by 10.0.1.1, which forwards nothing (traced 12 s ago)");
+  EXPECT_EQ(Way(R"({"address":"10.0.1.1"})", "too_far"),
+            "goes by 10.0.1.1 and on (traced 12 s ago)");
   EXPECT_EQ(Way(R"({"address":null})", "silent"), "meets no router that answers (traced 12 s ago)");
   EXPECT_EQ(Way(R"({"address":"10.0.1.1"})", "peer", R"(,"hops_change":"hop 1 was a and is b")"),
             "goes by 10.0.1.1 (traced 12 s ago); went another way before: hop 1 was a and is b");

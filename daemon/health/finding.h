@@ -88,8 +88,9 @@ struct Finding {
   State state = State::kOk;
   Severity severity = Severity::kInfo;
   double confidence = 0;
-  std::vector<Evidence> evidence;  // the three strongest facts
-  std::optional<Rejected> not_;    // the nearest verdict that it is not
+  // The three strongest facts; behind them which way the packets go, where that is known.
+  std::vector<Evidence> evidence;
+  std::optional<Rejected> not_;  // the nearest verdict that it is not
   AlsoHit also_hit;
   std::optional<std::string> explained_by;  // id of another finding of this host
   std::string advice;

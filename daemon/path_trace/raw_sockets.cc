@@ -144,8 +144,12 @@ Result<TimePoint> RawSockets::Send(const Flow& flow, const Bytes& packet) {
   // The queue is full: as good as lost on the way.
   if (code == EAGAIN || code == ENOBUFS) return at;
   sending_.erase(sending);  // the interface may be another the next time
-  return Fail(code, {"tracing a path: sending a packet from ", flow.source.Text(), " to ",
-                     flow.destination.Text()});
+  // EPERM here is no privilege that is missing (send(2) says it of a firewall).
+  const bool firewall = code == EPERM;
+  return Fail(firewall ? EACCES : code,
+              {"tracing a path: sending a packet from ", flow.source.Text(), " to ",
+               flow.destination.Text()},
+              firewall ? "a firewall of this host forbids it" : "");
 }
 
 void RawSockets::Rest() {

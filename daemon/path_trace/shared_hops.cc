@@ -69,7 +69,7 @@ std::string WayText(const Route& route) {
   }
   if (route.ending == Ending::kRefused) {
     text += ", which forwards nothing: " + route.hops.back().refusal;
-  } else if (!arrives && !hops.empty()) {
+  } else if (route.ending == Ending::kSilent && !hops.empty()) {
     text += ", then nothing answers";
   }
   const std::string whole = HopsText(WholeWay(route));

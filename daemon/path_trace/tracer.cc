@@ -11,6 +11,7 @@ using namespace std::chrono_literals;
 constexpr std::size_t kAtOnce = 4;        // more would only wait for the same rate
 constexpr std::size_t kAskedMax = 64;     // there are fewer series of probes (asked_probes.cc)
 constexpr std::size_t kRoutesMax = 4096;  // more paths than QP budgets of 16 NICs allow
+constexpr Duration kBetweenComplaints = 1min;
 // Of a path that never had a QP: where the kernel's range for RoCE begins.
 constexpr std::uint16_t kAnySport = 0xC000;
 
@@ -64,7 +65,8 @@ std::string WhyNot(const std::string& peer, const probes::PathEnds& ends) {
 Tracer::Tracer(Seams seams, const TracerSettings& settings)
     : seams_(std::move(seams)),
       settings_(settings),
-      bucket_(settings.packets_per_second, settings.packets_per_second) {}
+      bucket_(settings.packets_per_second, settings.packets_per_second),
+      last_marker_(seams_.first_marker) {}
 
 void Tracer::Configure(const TracerSettings& settings) {
   scheduling_ = true;
@@ -84,7 +86,13 @@ void Tracer::OnPaths(const std::vector<probes::PathSnapshot>& paths, TimePoint n
   std::map<probes::PathKey, Path> next;
   bool due_changed = false;
   for (const probes::PathSnapshot& seen : paths) {
-    if (next.size() == kRoutesMax) break;
+    if (next.size() == kRoutesMax) {
+      if (!std::exchange(said_full_, true)) {
+        seams_.journal("of " + std::to_string(paths.size()) + " paths only " +
+                       std::to_string(kRoutesMax) + " can be traced");
+      }
+      break;
+    }
     Path path{.ends = seen.ends, .sport = seen.sport, .up = seen.qp_state == "rts"};
     const auto known = paths_.find(seen.key);
     if (known != paths_.end()) path.due = known->second.due;
@@ -205,7 +213,7 @@ bool Tracer::SendOneEach(TimePoint now) {
     sent = true;
     const Result<void> result = Send(key, trace, *question);
     if (result) continue;
-    GiveUp(probes::PathKey(key), result.error());
+    GiveUp(probes::PathKey(key), result.error(), now);
     return true;  // the traces are not what they were
   }
   return sent;
@@ -285,11 +293,12 @@ void Tracer::Finish(const probes::PathKey& key, TimePoint now) {
   End(key, ended);
 }
 
-void Tracer::GiveUp(const probes::PathKey& key, const Error& error) {
+void Tracer::GiveUp(const probes::PathKey& key, const Error& error, TimePoint now) {
   const Ended ended{.error = error.Text()};
-  const bool nobody_asked = running_.at(key).listeners.empty();
+  bool scheduled = running_.at(key).listeners.empty();
   if (error.code == std::errc::operation_not_permitted) {
     // A privilege is not there, and will not come by itself: it concerns all.
+    scheduled = scheduling_ && settings_.interval > Duration::zero();
     scheduling_ = false;
     for (auto running = std::exchange(running_, {}); auto& [other, trace] : running) {
       for (const Listener& tell : trace.listeners) tell(ended);
@@ -298,10 +307,9 @@ void Tracer::GiveUp(const probes::PathKey& key, const Error& error) {
   } else {
     End(key, ended);
   }
-  // Once, until it is another: the next trace meets the same.
-  if (nobody_asked && std::exchange(said_, ended.error) != ended.error) {
-    seams_.journal(ended.error);
-  }
+  if (!scheduled || now < next_complaint_) return;
+  next_complaint_ = now + kBetweenComplaints;
+  seams_.journal(ended.error);
 }
 
 void Tracer::End(const probes::PathKey& key, const Ended& ended) {

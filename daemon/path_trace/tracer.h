@@ -54,6 +54,9 @@ class Tracer {
     std::function<void()> due_changed;  // NextDue has become earlier
     std::function<void(const std::string&)> journal;
     std::function<std::uint64_t()> unix_us;
+    // Packets are told apart by numbers that count on from here: who cannot see them shall not know
+    // it.
+    std::uint16_t first_marker = 0;
   };
 
   Tracer(Seams seams, const TracerSettings& settings);
@@ -108,7 +111,7 @@ class Tracer {
   Result<void> Send(const probes::PathKey& key, const Trace& trace, HopSearch::Question question);
   static void Tell(Trace& trace, TimePoint now);
   void Finish(const probes::PathKey& key, TimePoint now);
-  void GiveUp(const probes::PathKey& key, const Error& error);
+  void GiveUp(const probes::PathKey& key, const Error& error, TimePoint now);
   void End(const probes::PathKey& key, const Ended& ended);
 
   Seams seams_;
@@ -118,9 +121,10 @@ class Tracer {
   std::map<probes::PathKey, Path> paths_;
   std::map<probes::PathKey, Trace> running_;
   std::map<std::uint16_t, Sent> sent_;  // by marker
-  std::uint16_t last_marker_ = 0;
+  std::uint16_t last_marker_;
   std::vector<Asked> asked_;
-  std::string said_;  // the last error in the journal
+  TimePoint next_complaint_;  // not before: the next trace meets the same
+  bool said_full_ = false;
   Routes found_;
   bool changed_ = false;  // since it was copied to routes_
   std::shared_ptr<const Routes> routes_ = std::make_shared<const Routes>();

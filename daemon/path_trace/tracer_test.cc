@@ -245,6 +245,25 @@ TEST_F(TracerTest, WithoutThePrivilegeOneSentenceAndNoMoreTries) {
   EXPECT_EQ(LastError(), "opening: Operation not permitted; do");
 }
 
+TEST_F(TracerTest, WhoAsksFirstDoesNotKeepTheJournalFromKnowing) {
+  settings_.interval = 1h;
+  wire_.refusal = Error{std::make_error_code(std::errc::operation_not_permitted), "opening", "do"};
+  tracer().OnPaths({PathTo("h2", "10.78.0.2")}, kStart);
+  tracer().Ask("h2", Class::kLossless, Listen());
+  Run(kStart + 1s);
+  EXPECT_EQ(journal_.size(), 1U);
+  EXPECT_EQ(LastError(), "opening: Operation not permitted; do");
+}
+
+TEST_F(TracerTest, FailuresOfScheduledTracesAreALineAMinute) {
+  settings_.interval = 10s;
+  wire_.refusal = Error{std::make_error_code(std::errc::network_unreachable), "sending", ""};
+  tracer().OnPaths({PathTo("h2", "10.78.0.2"), PathTo("h3", "10.78.0.3")}, kStart);
+  Run(kStart + 100s);
+  EXPECT_EQ(journal_.size(), 2U);
+  EXPECT_THAT(journal_[0], HasSubstr("sending: "));
+}
+
 TEST_F(TracerTest, AnInterfaceThatIsGoneEndsOneTraceOnly) {
   tracer().OnPaths({PathTo("h2", "10.78.0.2")}, kStart);
   tracer().Ask("h2", Class::kLossless, Listen());

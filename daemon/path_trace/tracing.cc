@@ -1,5 +1,6 @@
 #include "daemon/path_trace/tracing.h"
 
+#include <random>
 #include <utility>
 
 #include "daemon/base/unix_time.h"
@@ -26,7 +27,8 @@ Tracing::Tracing(boost::asio::io_context& loop, const config::Config& config,
       tracer_({.wire = sockets_,
                .due_changed = [this] { Arm(); },
                .journal = std::move(journal),
-               .unix_us = UnixTimeNowUs},
+               .unix_us = UnixTimeNowUs,
+               .first_marker = static_cast<std::uint16_t>(std::random_device{}())},
               SettingsOf(config)) {}
 
 void Tracing::Configure(const config::Config& config) {

@@ -70,23 +70,24 @@ class TracingTest : public ::testing::Test {
   static void SetUpTestSuite() {
     if (geteuid() != 0) return;
     ASSERT_EQ(unshare(CLONE_NEWNET), 0) << "no network namespace can be made here";
-    router_ = new Namespace;
-    far_ = new Namespace;
-    ASSERT_TRUE(router_->ready && far_->ready) << "no network namespace can be made here";
-    Namespace::Shell("ip link add v0 type veth peer name v1 netns " + router_->Pid());
-    router_->Do("ip link add w0 type veth peer name w1 netns " + far_->Pid());
+    router = new Namespace;
+    far_end = new Namespace;
+    ASSERT_TRUE(router->ready && far_end->ready) << "no network namespace can be made here";
+    Namespace::Shell("ip link add v0 type veth peer name v1 netns " + router->Pid());
+    router->Do("ip link add w0 type veth peer name w1 netns " + far_end->Pid());
     Namespace::Shell(Up("v0", "77", "1"));
-    router_->Do(Up("v1", "77", "254") + " && " + Up("w0", "78", "254"));
-    router_->Do("echo 1 >/proc/sys/net/ipv4/ip_forward");
-    router_->Do("echo 1 >/proc/sys/net/ipv6/conf/all/forwarding");
-    far_->Do(Up("w1", "78", "2"));
+    router->Do(Up("v1", "77", "254") + " && " + Up("w0", "78", "254"));
+    router->Do("echo 1 >/proc/sys/net/ipv4/ip_forward");
+    router->Do("echo 1 >/proc/sys/net/ipv6/conf/all/forwarding");
+    far_end->Do(Up("w1", "78", "2"));
     Namespace::Shell("ip route add 10.78.0.0/24 via 10.77.0.254");
     Namespace::Shell("ip route add fd78::/64 via fd77::254");
-    far_->Do("ip route add 10.77.0.0/24 via 10.78.0.254 && ip route add fd77::/64 via fd78::254");
+    far_end->Do(
+        "ip route add 10.77.0.0/24 via 10.78.0.254 && ip route add fd77::/64 via fd78::254");
   }
   static void TearDownTestSuite() {
-    delete router_;
-    delete far_;
+    delete router;
+    delete far_end;
   }
   void SetUp() override {
     if (geteuid() != 0) GTEST_SKIP() << "making network namespaces takes root";
@@ -129,12 +130,12 @@ class TracingTest : public ::testing::Test {
     return said;
   }
 
-  static Namespace* router_;
-  static Namespace* far_;
+  static Namespace* router;
+  static Namespace* far_end;
   boost::asio::io_context loop_;
 };
-Namespace* TracingTest::router_ = nullptr;
-Namespace* TracingTest::far_ = nullptr;
+Namespace* TracingTest::router = nullptr;
+Namespace* TracingTest::far_end = nullptr;
 
 TEST_F(TracingTest, NamesTheRouterAndThePeerBehindIt) {
   EXPECT_THAT(Traced(PathTo("far", "10.77.0.1", "10.78.0.2")),
@@ -152,13 +153,13 @@ TEST_F(TracingTest, ANeighbourIsTheOnlyHop) {
 }
 
 TEST_F(TracingTest, APeerThatSaysNothingEndsItByItsSilence) {
-  far_->Do("ip address del 10.78.0.2/24 dev w1 && ip address add 10.78.0.3/24 dev w1");
-  router_->Do("ip neigh replace 10.78.0.2 lladdr 02:00:00:00:00:01 dev w0");
+  far_end->Do("ip address del 10.78.0.2/24 dev w1 && ip address add 10.78.0.3/24 dev w1");
+  router->Do("ip neigh replace 10.78.0.2 lladdr 02:00:00:00:00:01 dev w0");
   EXPECT_THAT(Traced(PathTo("far", "10.77.0.1", "10.78.0.2")),
               ElementsAre("10.77.0.254", "*", "*", "*", "*", "silent"));
-  router_->Do("ip neigh del 10.78.0.2 dev w0");
-  far_->Do("ip address del 10.78.0.3/24 dev w1 && ip address add 10.78.0.2/24 dev w1");
-  far_->Do("ip route replace 10.77.0.0/24 via 10.78.0.254");
+  router->Do("ip neigh del 10.78.0.2 dev w0");
+  far_end->Do("ip address del 10.78.0.3/24 dev w1 && ip address add 10.78.0.2/24 dev w1");
+  far_end->Do("ip route replace 10.77.0.0/24 via 10.78.0.254");
 }
 
 TEST_F(TracingTest, ARouterWithoutARouteSaysSo) {
