@@ -125,6 +125,13 @@ struct Paths {
   bool operator==(const Paths&) const = default;
 };
 
+// Datagrams beside the probes of every class.
+struct Ud {
+  milliseconds interval{10'000};  // 0: none are sent or taken
+  std::uint32_t source_ports = 8;
+  bool operator==(const Ud&) const = default;
+};
+
 struct Budget {
   std::uint32_t qps_per_nic = 256;
   std::uint32_t probes_per_second_per_nic = 200;
@@ -176,6 +183,7 @@ struct Config {
   Selection selection;
   Classes classes;
   Paths paths;
+  Ud ud;
   Budget budget;
   GidChoice gid;
   Expect expect;

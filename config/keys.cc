@@ -30,8 +30,10 @@ constexpr DurationBounds kRedraw = {milliseconds(60'000), hours(168)};
 
 // A rebuilt path is not probed for a second or so.
 constexpr DurationBounds kRotate = {milliseconds(60'000), hours(168)};
-// 0 is never; what else is allowed says validate.cc.
-constexpr DurationBounds kTraceInterval = {milliseconds(0), hours(24)};
+// Routers answer a host about once a second.
+constexpr DurationBounds kTraceInterval = {milliseconds(10'000), hours(24)};
+// Datagrams go out each second by themselves when it matters; above an hour they show no trend.
+constexpr DurationBounds kUdInterval = {milliseconds(1000), hours(1)};
 
 constexpr std::array<std::string_view, 3> kMad = {"none", "port", "switch"};
 constexpr std::array<std::string_view, 3> kFamilies = {"any", "ipv4", "ipv6"};
@@ -84,9 +86,10 @@ void ReadPeers(const Value& value, std::vector<Peer>& peers) {
               [&peers](const Value& item) { ReadPeer(item, peers.emplace_back()); });
 }
 
-// 0 where it is "off".
+// 0 where it is "off", which some would write as 0.
 void ReadUnlessOff(const Value& value, const DurationBounds& bounds, milliseconds& out) {
-  if (value.node.kind == Node::Kind::kScalar && value.node.text == "off") {
+  const std::string& text = value.node.text;
+  if (value.node.kind == Node::Kind::kScalar && (text == "off" || text == "0" || text == "0s")) {
     out = milliseconds(0);
   } else {
     Read(value, bounds, out);
@@ -106,6 +109,9 @@ void ReadRetryCnt(const Value& value, Class& out) {
   Read(value, Bounds{0, 7, "a retry count"}, out.retry_cnt);
 }
 void ReadOps(const Value& value, Class& out) { Read(value, out.ops); }
+
+// Each is an address handle at both ends of every path, a kernel call and some memory of the NIC.
+constexpr Bounds kUdSourcePorts = {1, 32, "a number of source ports"};
 
 constexpr Bounds kRecordings = {1, 100'000, "a number of recordings"};
 constexpr Bounds kProbesPerSecond = {1, 1'000'000, "a rate that a NIC can be asked for"};
@@ -177,6 +183,10 @@ constexpr auto kOwnKeys = std::to_array<Key>({
      [](const Value& v,
         Config& c) { Read(v, Bounds{1, 8, "a number of source ports"}, c.paths.source_ports); }},
     {"paths.rotate", [](const Value& v, Config& c) { ReadUnlessOff(v, kRotate, c.paths.rotate); }},
+    {"ud.interval",
+     [](const Value& v, Config& c) { ReadUnlessOff(v, kUdInterval, c.ud.interval); }},
+    {"ud.source_ports",
+     [](const Value& v, Config& c) { Read(v, kUdSourcePorts, c.ud.source_ports); }},
     {"budget.qps_per_nic",
      [](const Value& v,
         Config& c) { Read(v, Bounds{1, 65'536, "a number of QPs"}, c.budget.qps_per_nic); }},
@@ -192,7 +202,7 @@ constexpr auto kOwnKeys = std::to_array<Key>({
             c) { Read(v, Bounds{0, 10'000'000, "a number of agents"}, c.expect.expected_agents); }},
     {"maintenance", [](const Value& v, Config& c) { Read(v, c.maintenance); }},
     {"trace.interval",
-     [](const Value& v, Config& c) { Read(v, kTraceInterval, c.trace.interval); }},
+     [](const Value& v, Config& c) { ReadUnlessOff(v, kTraceInterval, c.trace.interval); }},
     {"trace.packets_per_second",
      [](const Value& v, Config& c) { Read(v, kTracePackets, c.trace.packets_per_second); }},
     {"trace.hops_max", [](const Value& v, Config& c) { Read(v, kHops, c.trace.hops_max); }},

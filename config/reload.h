@@ -32,6 +32,7 @@ struct Changes {
   bool selection = false;  // the rest of it
   bool gid = false;        // every QP is rebuilt
   bool paths = false;      // some are added, removed or moved to another source port
+  bool ud = false;
   bool budget = false;
   bool collect = false;
   bool api_allow = false;

@@ -147,6 +147,8 @@ const std::map<std::string, std::string>& OtherValues() {
       {"selection.rails", "full"},
       {"paths.source_ports", "3"},
       {"paths.rotate", "off"},
+      {"ud.interval", "off"},
+      {"ud.source_ports", "1"},
       {"budget.qps_per_nic", "1"},
       {"budget.probes_per_second_per_nic", "1"},
       {"gid.family", "ipv4"},
@@ -205,7 +207,8 @@ TEST(DocumentationTest, SaysWhatAReloadDoesWithEachKey) {
       EXPECT_THAT(changes.needs_restart, IsEmpty()) << key;
     }
     const bool class_qps = changes.lossless.qp_attributes || changes.control.qp_attributes;
-    const bool rebuilds = class_qps || changes.gid || changes.devices || changes.rails;
+    const bool rebuilds =
+        class_qps || changes.gid || changes.devices || changes.rails || changes.ud;
     EXPECT_EQ(rebuilds, row.changes == "reload, QPs") << key;
   }
 }

@@ -17,7 +17,6 @@ namespace {
 constexpr std::size_t kSocketPathMax = 107;  // sun_path has 108 bytes with its final zero
 // Less would overwrite itself within a second of recording.
 constexpr std::uint64_t kRecorderBytesMin = 1ULL << 20;
-constexpr milliseconds kTraceIntervalMin{10'000};
 
 std::string Item(const std::string& key, std::size_t index) {
   return key + "[" + std::to_string(index) + "]";
@@ -98,14 +97,6 @@ void ValidateDevices(const Config& config, Report& report) {
   }
 }
 
-void ValidateTrace(const Trace& trace, Report& report) {
-  if (trace.interval == milliseconds(0) || trace.interval >= kTraceIntervalMin) return;
-  report.Error("trace.interval", DurationText(trace.interval) +
-                                     " is too often: routers answer a host about once a second; "
-                                     "use 0s (only when asked for) or at least " +
-                                     DurationText(kTraceIntervalMin));
-}
-
 }  // namespace
 
 void Validate(const Config& config, Report& report) {
@@ -120,7 +111,6 @@ void Validate(const Config& config, Report& report) {
   ValidatePeers(config, report);
   ValidateSources(config, report);
   ValidateClasses(config, report);
-  ValidateTrace(config.trace, report);
   ValidatePath(config.recorder.dir, "recorder.dir", report);
   const auto holds_one = [&report](std::uint64_t bytes, const std::string& key) {
     if (bytes >= kRecorderBytesMin) return;

@@ -10,11 +10,9 @@
 namespace rdmapulse::config {
 namespace {
 
-// What this version sends; probes::Op names the same (validate_test holds them together).
+// What a class sends; probes::Op names the same, and `ud` (validate_test holds them together).
 constexpr std::array<std::string_view, 6> kOps = {"write0", "write", "write_mtu",
                                                   "read",   "echo",  "atomic"};
-// The rest of the vocabulary that traces and labels share (design.md 5.1).
-constexpr std::array<std::string_view, 1> kOtherOps = {"ud"};
 // The other name of an op.
 std::string_view Plain(std::string_view op) { return op == "send" ? "echo" : op; }
 
@@ -26,8 +24,8 @@ bool Holds(const std::array<std::string_view, kSize>& words, std::string_view wo
 // Why `op` cannot be sent; empty: it can.
 std::string WhyNot(const std::string& op) {
   if (Holds(kOps, Plain(op)) || !GoesToPeers(op)) return {};
+  if (op == "ud") return "ud goes out beside a class's ops, as ud.interval says";
   const std::string use = "use " + Join(kOps);
-  if (Holds(kOtherOps, op)) return op + " is an op that this version cannot send yet; " + use;
   const std::string_view nearest = Nearest(op, kOps);
   return Quoted(op) + " is not an op; " +
          (nearest.empty() ? use : "did you mean " + std::string(nearest) + "?");

@@ -1,6 +1,5 @@
 #include "daemon/app.h"
 
-#include <fmt/ranges.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
@@ -86,7 +85,8 @@ App::App(config::Config config, std::string config_path)
                   {.findings = [this] { return verdict_.Findings(); },
                    .take = [this] { return verdict_.TakeRecording(); }}),
       transport_(loop_, {.device = {.qps_max = config_.budget.qps_per_nic,
-                                    .family = probes::ParseGidFamily(config_.gid.family)},
+                                    .family = probes::ParseGidFamily(config_.gid.family),
+                                    .datagrams = config_.ud.interval.count() > 0},
                          .ignored = [](const PortId&) { return false; },
                          .journal = Journal}),
       control_(loop_, PeersOptions(config_, epoch_), peer_events_),
@@ -177,6 +177,7 @@ void App::Configure() {
   const auto ignored = Compiled(config_.ports.ignore);
   transport_.SetIgnored([ignored](const PortId& port) { return ignored->MatchesAny(port.Text()); });
   transport_.SetFamily(probes::ParseGidFamily(config_.gid.family));
+  transport_.SetDatagrams(config_.ud.interval.count() > 0);
   collection_.Configure({.interval = config_.collect.interval,
                          .fast_interval = config_.collect.fast_interval,
                          .qp_counters = config_.collect.qp_counters,
@@ -291,17 +292,6 @@ void App::TakeCounters(TimePoint now) {
   }
 }
 
-// Once, until other names are left out.
-void App::SayDroppedSeries(const collectors::SeriesUse& use) {
-  if (use.over_budget_names == said_series_.over_budget_names) return;
-  said_series_ = use;
-  if (use.over_budget == 0) return;
-  spdlog::warn(
-      "collect.series_max ({}) is reached: {} raw counters are not exported, {} among them; raise "
-      "it, or name in collect.deny what you do not need",
-      config_.collect.series_max, use.over_budget, fmt::join(use.over_budget_names, ", "));
-}
-
 void App::Reload() {
   service_.Reloading();
   const Result<std::string> text = config::ReadFile(config_path_);
@@ -347,58 +337,6 @@ http::ServerOptions App::HttpOptions() const {
     return config::AnyContains(store.Current()->api_allow, client.to_string());
   };
   return options;
-}
-
-std::shared_ptr<const Snapshot> App::TakeSnapshot() {
-  const TimePoint now = Clock::now();
-  auto snapshot = std::make_shared<Snapshot>();
-  snapshot->host = host_;
-  snapshot->labels = config_.host.labels;
-  snapshot->epoch = epoch_;
-  snapshot->started = started_;
-  snapshot->taken = now;
-  snapshot->maintenance = maintenance_.value_or(config_.maintenance);
-  snapshot->expected_agents = config_.expect.expected_agents;
-  snapshot->loop_late_max = lateness_.Worst(now);
-  if (const auto ends = control_.CertificateExpires(now)) {
-    snapshot->certificate_ends = std::chrono::duration<double>(ends->time_since_epoch()).count();
-  }
-  snapshot->api_allow = config_.http.api_allow;
-  snapshot->devices = collection_.devices();
-  snapshot->collections = collection_.Latest(now);
-  snapshot->counted = counters_.Recent(now);
-  SayDroppedSeries(snapshot->counted->series);
-  for (const probes::TransportPort& port : transport_.Ports()) {
-    PortStatus status{
-        .id = port.id, .gid = {}, .gid_index = {}, .gid_reason = port.reason, .qps = port.qps};
-    if (!port.gid.IsZero()) {
-      status.gid = port.gid.Text();
-      status.gid_index = port.gid_index;
-    }
-    snapshot->ports.push_back(std::move(status));
-  }
-  snapshot->peer_sources = chooser_.Sources(now);
-  snapshot->peer_counts = chooser_.choice().counts;
-  snapshot->peers = control_.Status(now);
-  std::vector<PathSnapshot> paths = prober_.Paths(now);
-  tracing_.OnPaths(paths);
-  snapshot->routes = tracing_.routes();
-  // Both are in order of the peers' names.
-  auto peer = snapshot->peers.begin();
-  for (PathSnapshot& path : paths) {
-    while (peer != snapshot->peers.end() && peer->name < path.key.peer) ++peer;
-    if (peer == snapshot->peers.end()) break;
-    if (peer->name == path.key.peer) peer->paths.push_back(std::move(path));
-  }
-  snapshot->loopbacks = prober_.Loopbacks(now);
-  snapshot->findings = verdict_.Findings();
-  snapshot->finding_series = verdict_.Series().Samples();
-  snapshot->recordings_saved = recordings_.saved();
-  snapshot->recordings_failed = recordings_.failed();
-  snapshot->rates = verdict_.Rates(now);
-  snapshot->pause_peaks = verdict_.PeaksOfPause(now);
-  snapshot->findings_total = verdict_.Series().Totals();
-  return snapshot;
 }
 
 }  // namespace rdmapulse

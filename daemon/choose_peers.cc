@@ -96,6 +96,7 @@ std::uint32_t PeersAffordable(const config::Config& config, std::size_t ports_pe
   constexpr std::uint32_t kClasses = 2;
   const double rate =
       ProbesPerSecond(config.classes.lossless) + ProbesPerSecond(config.classes.control);
+  // Datagrams are few, and what probing has no room for is left out: they are not counted.
   return probes::PeersPerNic(config.budget.qps_per_nic, config.budget.probes_per_second_per_nic,
                              kClasses * paths, rate * paths);
 }

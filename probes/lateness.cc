@@ -34,11 +34,12 @@ bool RetransmitHistory::CoversAfter(TimePoint time) const {
   return !readings_.empty() && readings_.back().started >= time;
 }
 
-Outcome DecideLate(const LateProbe& probe, std::optional<bool> rose) {
+Outcome DecideLate(const LateProbe& probe, std::optional<bool> rose, Joint joint) {
   const Duration rtt = probe.completed - probe.posted;
   if (rtt - probe.self_late <= probe.deadline) return Outcome::kLateSelf;
   if (probe.held_by_peer) return Outcome::kLateBlocked;
   const bool unknown = !rose || (!*rose && probe.answer_uncounted);
+  if (unknown && joint == Joint::kSlow) return Outcome::kLateBlocked;
   if (unknown) rose = rtt >= probe.ack_timeout;
   return *rose ? Outcome::kLateRetx : Outcome::kLateBlocked;
 }

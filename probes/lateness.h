@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "daemon/base/time.h"
+#include "probes/joint.h"
 #include "probes/probe.h"
 
 namespace rdmapulse::probes {
@@ -45,7 +46,8 @@ struct LateProbe {
 };
 
 // `rose`: as RetransmitHistory says; without it the time decides: past one ACK timeout an RC
-// requester has retransmitted, before it nothing can have been.
-Outcome DecideLate(const LateProbe& probe, std::optional<bool> rose);
+// requester has retransmitted, before it nothing can have been. Where datagrams were late as well
+// (`joint`), it was held up all the same.
+Outcome DecideLate(const LateProbe& probe, std::optional<bool> rose, Joint joint = Joint::kUnknown);
 
 }  // namespace rdmapulse::probes

@@ -30,6 +30,16 @@ TEST(DecideLateTest, WithoutACounterTheAckTimeoutDecides) {
   EXPECT_EQ(DecideLate(Probe(537ms), std::nullopt), Outcome::kLateRetx);
 }
 
+TEST(DecideLateTest, WithoutACounterDatagramsThatWereLateTooSayThatNothingWasLost) {
+  EXPECT_EQ(DecideLate(Probe(2s), std::nullopt, Joint::kSlow), Outcome::kLateBlocked);
+  for (const Joint joint : {Joint::kUnknown, Joint::kLossyButRepaired, Joint::kTransport}) {
+    EXPECT_EQ(DecideLate(Probe(2s), std::nullopt, joint), Outcome::kLateRetx);
+    EXPECT_EQ(DecideLate(Probe(200ms), std::nullopt, joint), Outcome::kLateBlocked)
+        << "nothing can have been sent again so soon";
+  }
+  EXPECT_EQ(DecideLate(Probe(2s), true, Joint::kSlow), Outcome::kLateRetx) << "counters know";
+}
+
 TEST(DecideLateTest, WhatOurOwnLoopMadeLateIsNotTheNetworks) {
   EXPECT_EQ(DecideLate(Probe(150ms, 50ms), true), Outcome::kLateSelf);
   EXPECT_EQ(DecideLate(Probe(150ms + 1ns, 50ms), true), Outcome::kLateRetx);

@@ -75,8 +75,10 @@ void Loopback::Tick(TimePoint now) {
 
 void Loopback::Open() {
   state_ = State::kOpening;
+  QpAttributes attributes = settings_.attributes;
+  attributes.ud_source_ports = 0;
   env_.transport.Open(
-      key_.local, port_->gid, settings_.attributes,
+      key_.local, port_->gid, attributes,
       [env = &env_, id = id_, attempt = attempt_](Result<std::pair<QpId, QpEndpoint>> opened) {
         const auto found = env->loopbacks.find(id);
         if (found != env->loopbacks.end()) {

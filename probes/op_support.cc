@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "probes/datagram.h"
 #include "probes/echo_message.h"
 
 namespace rdmapulse::probes {
@@ -35,6 +36,7 @@ std::uint32_t PayloadBytes(Op op, const QpEndpoint& here, const QpEndpoint& ther
     case Op::kRead: return 8;
     case Op::kEcho: return kEchoBytes;
     case Op::kAtomic: return kAtomicBytes;
+    case Op::kUd: return kDatagramBytes;
     case Op::kLoopback:
     case Op::kConnect: return 0;
   }
@@ -45,6 +47,13 @@ std::string WhyNot(Op op, const QpEndpoint& here, const QpEndpoint& there) {
   if (std::string why = WhyNot(op, here.protocol); !why.empty()) return why;
   if (op == Op::kAtomic) {
     if (const std::string why = WhyNoAtomic(here, there); !why.empty()) return "atomic: " + why;
+  }
+  if (op == Op::kUd) {
+    if (here.ud_qpn == 0) return "ud: " + here.port.Text() + " here takes no datagrams";
+    if (there.ud_qpn != 0) return {};
+    return "ud: " + there.port.Text() +
+           " at the peer takes no datagrams: it cannot, they are switched off, or its rdmapulse is "
+           "an older one";
   }
   if (op == Op::kEcho) {
     if (UnansweredEchoesMax(here, there) > 0) return {};
@@ -67,6 +76,7 @@ std::string WhyNot(Op op, Protocol protocol) {
            "classes.control.ops, and `rdmapulse peers` shows it";
   }
   if (Measures(op, protocol)) return {};
+  if (op == Op::kUd) return "ud is not sent over iWARP, which has no datagrams: use --op read";
   const bool writes = op == Op::kWrite0 || op == Op::kWrite || op == Op::kWriteMtu;
   return std::string(Name(op)) +
          (writes ? " says nothing on iWARP, where a write completes before it has arrived"

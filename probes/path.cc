@@ -12,24 +12,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::size_t kAskedMax = 16;   // who asks waits for answers; more is a client gone wild
-constexpr Duration kDecideWithin = 3s;  // collectors read every second; one may be skipped
-
-AskedProbe Refused(Op op, std::string why) {
-  AskedProbe asked;
-  asked.op = op;
-  asked.outcome = Outcome::kFailed;
-  asked.note = std::move(why);
-  return asked;
-}
-
-std::string_view StateName(Connection::State state) {
-  switch (state) {
-    case Connection::State::kWaiting: return "backoff";
-    case Connection::State::kUp: return "rts";
-    default: return "connecting";
-  }
-}
+constexpr std::size_t kAskedMax = 16;  // who asks waits for answers; more is a client gone wild
 
 }  // namespace
 
@@ -40,7 +23,13 @@ Path::Path(PathEnv& env, PathId id, PathKey key, const ClassSettings& settings)
       settings_(settings),
       connection_(env, id, key_, settings.attributes),
       stats_(settings.ops),
-      schedule_(NewSchedule()) {
+      schedule_(NewSchedule()),
+      companion_({.env = env_,
+                  .id = id_,
+                  .key = key_,
+                  .settings = settings_,
+                  .connection = connection_,
+                  .stats = stats_}) {
   if (settings.connect) stats_.SetOps({Op::kConnect});
   connection_.SetRotation(settings.rotate);
   env_.paths.emplace(id_, this);
@@ -65,7 +54,9 @@ void Path::SetClass(const ClassSettings& settings) {
   const bool reschedule = settings.ops != settings_.ops ||
                           settings.interval != settings_.interval ||
                           settings.streams != settings_.streams;
+  const bool ud_reschedule = settings.ud_interval != settings_.ud_interval;
   settings_ = settings;
+  if (ud_reschedule) companion_.SetClass();
   stats_.SetOps(settings.ops);
   if (settings.connect) stats_.SetOps({Op::kConnect});
   if (reschedule) schedule_ = NewSchedule();
@@ -80,6 +71,10 @@ void Path::Ask(std::optional<Op> wanted, Answer answer) {
     answer(Refused(op, std::move(why)));
     return;
   }
+  if (op == Op::kUd) {
+    companion_.Ask(std::move(answer), env_.now());
+    return;
+  }
   asked_.push_back({op, std::move(answer)});
   Tick(env_.now());
 }
@@ -92,6 +87,7 @@ std::string Path::Refusal(Op op) const {
   }
   if (std::string why = connection_.WhyNot(op); !why.empty()) return why;
   if (std::string why = EchoesHeldUp(op); !why.empty()) return why;
+  if (op == Op::kUd) return companion_.Refusal();
   return asked_.size() < kAskedMax ? "" : "too many probes wait on this path";
 }
 
@@ -116,6 +112,7 @@ TimePoint Path::NextDue() const {
     }
     if (Idle() && !asked_.empty()) due = TimePoint::min();
     if (Idle()) due = std::min(due, connection_.RotationDue());
+    due = std::min(due, companion_.NextDue(RcLateFrom()));
   }
   if (!undecided_.empty()) due = std::min(due, undecided_.front().probe.completed + kDecideWithin);
   return due;
@@ -151,6 +148,7 @@ void Path::Tick(TimePoint now) {
   if (Idle()) connection_.Rotate(now);
   Settle();
   if (connection_.state() != Connection::State::kUp) return;
+  companion_.Tick(now, RcLateFrom());
   GiveUpEchoes(now);
   if (outstanding_) TellOverdue(*outstanding_, now);
   if (outstanding_ && now >= outstanding_->posted + settings_.HardDeadline()) {
@@ -215,6 +213,10 @@ void Path::Post(Op op, Answer answer, TimePoint now) {
 }
 
 void Path::OnCompletion(const Completion& completion) {
+  if (Companion::IsOne(completion.probe)) {
+    companion_.OnNotSent(completion);
+    return;
+  }
   if (!outstanding_ || outstanding_->probe != completion.probe) return;
   Outstanding probe = *std::exchange(outstanding_, std::nullopt);
   const Status status = completion.status;
@@ -242,6 +244,10 @@ void Path::OnCompletion(const Completion& completion) {
 }
 
 void Path::OnEcho(const EchoReply& reply) {
+  if (Companion::IsOne(reply.probe)) {
+    companion_.OnAnswer(reply);
+    return;
+  }
   const auto is_it = [&reply](const Outstanding& echo) { return echo.probe == reply.probe; };
   const bool before_completion = outstanding_ && is_it(*outstanding_);
   const auto found = std::find_if(unanswered_.begin(), unanswered_.end(), is_it);
@@ -261,79 +267,6 @@ void Path::OnEcho(const EchoReply& reply) {
   if (!before_completion) std::erase_if(unanswered_, is_it);
 }
 
-void Path::FinishEarly(Outstanding& echo, const End& end) {
-  const Outstanding finished = echo;
-  echo.over = true;
-  echo.answer = nullptr;  // it is called once
-  Finish(finished, end);
-}
-
-// kLateBlocked here may be provisional: see Undecided.
-Outcome Path::SuccessOutcome(const Outstanding& probe, TimePoint handled, Duration responder) {
-  if (handled - probe.posted <= settings_.deadline) return Outcome::kOk;
-  const LateProbe late = {.posted = probe.posted,
-                          .completed = handled,
-                          .deadline = settings_.deadline,
-                          .ack_timeout = settings_.AckTimeout(),
-                          .self_late = env_.loop_late(handled),
-                          .answer_uncounted = connection_.protocol() == Protocol::kIwarp,
-                          .held_by_peer = handled - probe.posted - responder <= settings_.deadline};
-  const Outcome outcome = DecideLate(late, std::nullopt);
-  if (outcome != Outcome::kLateSelf && !probe.answer) {
-    undecided_.push_back({probe.op, Status{}, late});
-  }
-  return outcome;
-}
-
-void Path::Finish(const Outstanding& probe, const End& end) {
-  if (probe.over) return;
-  const auto& [outcome, status, rtt, responder] = end;
-  const bool came = status.Success();
-  if (probe.answer) {
-    AskedProbe asked;
-    asked.op = probe.op;
-    asked.outcome = outcome;
-    asked.status = status;
-    asked.posted = probe.posted;
-    if (came) asked.rtt = rtt;
-    asked.responder = responder;
-    asked.sport = connection_.sport();
-    probe.answer(asked);
-    return;
-  }
-  if (came && outcome != Outcome::kLateSelf) stats_.AddRtt(probe.op, rtt);
-  if (responder) stats_.AddResponder(probe.op, *responder);
-  const bool undecided = outcome == Outcome::kLateBlocked || outcome == Outcome::kLateRetx;
-  if (!undecided) stats_.Decided(probe.op, outcome, status);
-  Tell(probe, ProbeEnd{.outcome = undecided ? std::nullopt : std::optional(outcome),
-                       .rtt = came ? std::optional(rtt) : std::nullopt,
-                       .responder = responder,
-                       .status = status});
-}
-
-void Path::Tell(const Outstanding& probe, const std::optional<ProbeEnd>& end) {
-  if (probe.answer || !env_.news) return;
-  env_.news({.key = key_,
-             .op = probe.op,
-             .sport = connection_.sport(),
-             .posted = probe.posted,
-             .end = end});
-}
-
-void Path::DecideLateOnes(TimePoint now) {
-  const RetransmitHistory& history = env_.retransmits[key_.local];
-  while (!undecided_.empty()) {
-    const Undecided& late = undecided_.front();
-    const bool waited = now >= late.probe.completed + kDecideWithin;
-    if (!waited && !history.CoversAfter(late.probe.completed)) return;
-    stats_.Decided(
-        late.op,
-        DecideLate(late.probe, history.RoseDuring(late.probe.posted, late.probe.completed)),
-        late.status);
-    undecided_.pop_front();
-  }
-}
-
 void Path::AbortOutstanding() {
   std::deque<Outstanding> aborted = std::exchange(unanswered_, {});
   if (outstanding_) aborted.push_back(*std::exchange(outstanding_, std::nullopt));
@@ -351,6 +284,7 @@ void Path::Settle() {
   if (stale) AbortOutstanding();
   TakeConnectEnds();
   if (connection_.state() == Connection::State::kUp) return;
+  companion_.Abort();
   for (const Asked& asked : std::exchange(asked_, {})) {
     asked.answer(Refused(asked.op, connection_.Problem()));
   }
@@ -379,29 +313,6 @@ void Path::AfterOffer(std::uint64_t serial, Result<ConnectReply> reply) {
 void Path::AfterConnect(std::uint64_t serial, Result<void> connected) {
   connection_.AfterConnect(serial, std::move(connected));
   env_.moved_on(*this);
-}
-
-PathSnapshot Path::Snapshot(TimePoint now) const {
-  PathSnapshot snapshot;
-  snapshot.key = key_;
-  snapshot.qp_state = StateName(connection_.state());
-  snapshot.problem = connection_.Problem();
-  snapshot.sport = connection_.sport();
-  snapshot.ends = connection_.Ends();
-  snapshot.rebuilds = connection_.rebuilds();
-  snapshot.series = stats_.series();
-  const auto show = [this, now, &snapshot](const Outstanding& probe) {
-    if (probe.answer) return;
-    for (ProbeSeries& series : snapshot.series) {
-      if (series.op != probe.op) continue;
-      const Duration age = now - probe.posted;
-      series.oldest_outstanding = std::max(age, series.oldest_outstanding.value_or(age));
-      series.overdue = *series.oldest_outstanding > settings_.deadline;
-    }
-  };
-  if (outstanding_ && !outstanding_->over) show(*outstanding_);
-  for (const Outstanding& echo : unanswered_) show(echo);
-  return snapshot;
 }
 
 }  // namespace rdmapulse::probes

@@ -3,12 +3,14 @@
 #pragma once
 
 #include <deque>
-#include <functional>
 #include <optional>
 #include <string>
 
 #include "daemon/base/time.h"
+#include "probes/asked_probe.h"
+#include "probes/companion.h"
 #include "probes/connection.h"
+#include "probes/joint.h"
 #include "probes/path_env.h"
 #include "probes/path_snapshot.h"
 #include "probes/path_stats.h"
@@ -17,21 +19,9 @@
 
 namespace rdmapulse::probes {
 
-// What came of a probe that somebody asked for.
-struct AskedProbe {
-  std::optional<Op> op;  // nullopt: none was asked for, and there was no path to choose one by
-  Outcome outcome = Outcome::kAborted;
-  Status status;
-  std::optional<TimePoint> posted;  // nullopt: nothing was sent, see `note`
-  std::optional<Duration> rtt;
-  std::optional<Duration> responder;  // of an echo: what the peer's daemon took of that
-  std::uint16_t sport = 0;
-  std::string note;
-};
-
 class Path {
  public:
-  using Answer = std::function<void(const AskedProbe&)>;
+  using Answer = AskedAnswer;
 
   Path(PathEnv& env, PathId id, PathKey key, const ClassSettings& settings);
   Path(const Path&) = delete;
@@ -66,6 +56,9 @@ class Path {
   void AfterConnect(std::uint64_t serial, Result<void> connected);
 
  private:
+  // Collectors read every second; one may be skipped.
+  static constexpr Duration kDecideWithin = std::chrono::seconds(3);
+
   struct Outstanding {
     std::uint64_t probe = 0;
     QpId qp = 0;
@@ -93,6 +86,13 @@ class Path {
     LateProbe probe;
   };
 
+  // How RC stood when a probe ended.
+  struct RcEnd {
+    RcState state = RcState::kUnknown;
+    TimePoint posted;
+    TimePoint ended;
+  };
+
   // Why an op that somebody asks for is not sent now, in words; empty: it is.
   std::string Refusal(Op op) const;
   PathSchedule NewSchedule() const;
@@ -111,6 +111,8 @@ class Path {
   Outcome SuccessOutcome(const Outstanding& probe, TimePoint handled, Duration responder);
   void DecideLateOnes(TimePoint now);
   void TakeConnectEnds();
+  std::optional<TimePoint> RcLateFrom() const;
+  Joint JointNow(TimePoint now) const;
 
   PathEnv& env_;
   const PathId id_;
@@ -126,6 +128,8 @@ class Path {
   std::deque<Outstanding> unanswered_;
   std::deque<Asked> asked_;
   std::deque<Undecided> undecided_;
+  RcEnd last_rc_;
+  Companion companion_;
 };
 
 }  // namespace rdmapulse::probes

@@ -10,6 +10,7 @@
 
 #include "daemon/base/rdma.h"
 #include "daemon/base/time.h"
+#include "probes/joint.h"
 #include "probes/probe.h"
 #include "probes/rtt_histogram.h"
 
@@ -49,6 +50,7 @@ struct PathSnapshot {
   std::string problem;      // why there is no QP, in words; empty: there is one
   std::uint16_t sport = 0;  // UDP source port of our requests; 0: unknown or not RoCE v2
   std::uint64_t rebuilds = 0;
+  Joint joint = Joint::kUnknown;    // what RC and the datagrams beside it say together, now
   std::vector<ProbeSeries> series;  // one an op that the class sends
 };
 

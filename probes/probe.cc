@@ -6,7 +6,7 @@ namespace rdmapulse::probes {
 namespace {
 
 constexpr std::array<std::string_view, kOpCount> kOpNames = {
-    "write0", "write", "write_mtu", "read", "echo", "atomic", "loopback", "connect"};
+    "write0", "write", "write_mtu", "read", "echo", "atomic", "loopback", "connect", "ud"};
 constexpr std::array<std::string_view, kClassCount> kClassNames = {"lossless", "control"};
 constexpr std::array<std::string_view, kOutcomeCount> kOutcomeNames = {
     "ok", "late_blocked", "late_retx", "late_self", "failed", "aborted"};

@@ -9,6 +9,9 @@
 // An echo is a SEND that the peer's daemon answers by a SEND; its T6 is when the answer is handled,
 // and the daemon says how long it took of that.
 //
+// A ud is the same by datagrams, between the two ports' UD QPs and beside the RC pair: nothing that
+// is lost is sent again, and it may take other ways through the fabric than the pair does.
+//
 //   rtt = T6 − T1: NIC, fabric and back, any local egress pause, our own wake-up (see `late_self`).
 #pragma once
 
@@ -33,9 +36,10 @@ enum class Op : std::uint8_t {
   kEcho,
   kAtomic,
   kLoopback,
-  kConnect
+  kConnect,
+  kUd
 };
-inline constexpr std::size_t kOpCount = 8;
+inline constexpr std::size_t kOpCount = 9;
 std::string_view Name(Op op);                      // "write0", "write", "write_mtu", …
 std::optional<Op> ParseOp(std::string_view name);  // also "send", which is an echo
 std::string OpNames();                             // those that are sent: "write0, write, …"
@@ -94,7 +98,8 @@ std::string_view StatusName(int code);  // words for the label `status`
 inline constexpr int kStatusFlushed = 5;
 // The local address or link went away under the QP (IBV_WC_LOC_QP_OP_ERR): not the network's doing.
 inline constexpr int kStatusLocalQpOperation = 2;
-// Ours: the peer's NIC has the echo, but no answer of its daemon came ("no answer").
+// Ours: the peer's NIC has the echo, but no answer of its daemon came ("no answer"); of a datagram,
+// which may have been lost on the way as well.
 inline constexpr int kStatusNoAnswer = -2;
 // Ours: of `connect`, the queue pairs could not be made or connected ("not connected").
 inline constexpr int kStatusNotConnected = -3;

@@ -132,6 +132,10 @@ ClassSettings Prober::SettingsOf(const PathKey& key) const {
   PathKey other = key;
   for (other.stream = 1; entries_.contains(other); ++other.stream) ++settings.streams;
   settings.rotate = settings_.rotate;
+  if (key.stream > 0) {  // the first one's go by ports of their own anyway
+    settings.ud_interval = Duration::zero();
+    settings.attributes.ud_source_ports = 0;
+  }
   return settings;
 }
 

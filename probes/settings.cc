@@ -11,13 +11,15 @@ namespace {
 constexpr std::uint8_t kTcpTimeout = 15;
 constexpr std::uint8_t kTcpRetries = 6;
 
-ClassSettings MakeClass(const config::Class& config) {
+ClassSettings MakeClass(const config::Class& config, const config::Ud& ud) {
   ClassSettings settings;
   settings.attributes.traffic_class = static_cast<std::uint8_t>(config.dscp << 2U);
   settings.attributes.timeout = config.timeout;
   settings.attributes.retry_cnt = config.retry_cnt;
   settings.interval = config.interval;
   settings.deadline = config.deadline;
+  settings.ud_interval = ud.interval;
+  settings.attributes.ud_source_ports = ud.interval.count() > 0 ? ud.source_ports : 0;
   for (const std::string& name : config.ops) {
     const std::optional<Op> op = ParseOp(name);
     if (op && IsSent(*op)) settings.ops.push_back(*op);
@@ -41,6 +43,8 @@ ClassSettings ClassSettings::On(Protocol protocol) const {
   ClassSettings settings = *this;
   if (protocol == Protocol::kIwarp) {
     settings.ops = {Op::kRead};
+    settings.ud_interval = Duration::zero();
+    settings.attributes.ud_source_ports = 0;
     settings.attributes.timeout = kTcpTimeout;
     settings.attributes.retry_cnt = kTcpRetries;
   }
@@ -50,7 +54,8 @@ ClassSettings ClassSettings::On(Protocol protocol) const {
 Settings MakeSettings(const config::Config& config, const std::vector<config::Peer>& peers) {
   Settings settings;
   for (const config::Peer& peer : peers) settings.peers.push_back(peer.name);
-  settings.classes = {MakeClass(config.classes.lossless), MakeClass(config.classes.control)};
+  settings.classes = {MakeClass(config.classes.lossless, config.ud),
+                      MakeClass(config.classes.control, config.ud)};
   settings.rails = config.selection.rails == "full" ? Rails::kFull : Rails::kAligned;
   settings.streams = config.paths.source_ports;
   settings.rotate = config.paths.rotate;

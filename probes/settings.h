@@ -23,6 +23,7 @@ struct ClassSettings {
   Duration rotate{};          // how often the streams beside the first change their source port
   bool connect = false;       // what making a path takes is a series
   bool loopback = false;      // each port is read through itself
+  Duration ud_interval{};     // of the datagrams beside them; 0: none are sent
 
   bool operator==(const ClassSettings&) const = default;
 

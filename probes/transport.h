@@ -6,6 +6,7 @@
 // take handlers.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -17,6 +18,9 @@
 #include "probes/probe.h"
 
 namespace rdmapulse::probes {
+
+// Datagrams of a QP whose answers are awaited; the oldest is given up for one more.
+inline constexpr std::size_t kDatagramsMax = 16;
 
 using QpId = std::uint64_t;  // ours, never reused; 0 is none
 
@@ -38,6 +42,11 @@ struct QpEndpoint {
   // connects must name this QP by its token, which is random.
   std::uint16_t tcp_port = 0;
   std::uint64_t cm_token = 0;
+  // Datagrams: the port's UD QP, its Q_Key, and what every datagram to this end must carry, random.
+  // 0: this end takes none.
+  std::uint32_t ud_qpn = 0;
+  std::uint32_t ud_qkey = 0;
+  std::uint64_t ud_token = 0;
 
   bool operator==(const QpEndpoint&) const = default;
 };
@@ -48,6 +57,9 @@ struct QpAttributes {
   std::uint8_t timeout = 17;       // local ACK timeout: 4.096 µs × 2^timeout
   std::uint8_t retry_cnt = 6;
   std::uint32_t flow_label = 0;  // 20 bits; sets the UDP source port at RTR (detection.md 4.2)
+  // By so many UDP source ports datagrams may go, where the driver lets us choose; 0: none are sent
+  // or taken.
+  std::uint32_t ud_source_ports = 0;
 
   bool operator==(const QpAttributes&) const = default;
 };
@@ -56,6 +68,14 @@ struct QpAttributes {
 constexpr std::uint16_t UdpSourcePort(std::uint32_t flow_label) {
   return static_cast<std::uint16_t>(0xC000U |
                                     ((flow_label & 0x3FFFU) ^ ((flow_label >> 14) & 0x3FU)));
+}
+
+// Of the n-th way that datagrams take: the first is the RC pair's own, each has another source
+// port.
+constexpr std::uint32_t FlowLabelOfWay(std::uint32_t flow_label, std::uint32_t way) {
+  constexpr std::uint32_t kStep = 1031;  // odd, so that 2^14 ways differ
+  const std::uint32_t label = (flow_label & 0xFC000U) | ((flow_label + way * kStep) & 0x3FFFU);
+  return label == 0 ? 0x04001U : label;  // 0 would mean "by QPN"; this one has the same source port
 }
 
 // A port as the transport has it: whether it can be probed, and by which GID (iWARP: IP address).
@@ -78,7 +98,8 @@ struct Completion {
   TimePoint handled;  // T6: when the wake-up or the look that found it began
 };
 
-// The peer's daemon has answered an echo. It may come before the echo's own completion.
+// The peer's daemon has answered an echo or a datagram. It may come before the echo's own
+// completion.
 struct EchoReply {
   std::uint64_t probe = 0;  // what Post was given
   Duration responder{};     // what the peer's daemon took, from its completion to its posting
@@ -112,6 +133,11 @@ class Transport {
   // peer's NIC has it; `echoed` tells of the answer. An op that the two ends cannot exchange
   // (op_support.h) is an error, and the QP is as before.
   virtual Result<void> Post(QpId qp, Op op, std::uint64_t probe) = 0;
+  // A datagram to the UD QP of the QP's peer, by one of the QP's ways (any number: they repeat). It
+  // takes no part in what is outstanding on the QP. `echoed` tells of the answer, if one comes;
+  // `completed` only when it could not be sent at all. Of the latest 16 the answers are awaited.
+  // The UDP source port by which it goes; 0: not known.
+  virtual Result<std::uint16_t> PostDatagram(QpId qp, std::uint32_t way, std::uint64_t probe) = 0;
   // Tells what has completed by now, as it would be told a little later anyway. Between two posts:
   // the round trip of the first must not count the posting of the second.
   virtual void Poll() = 0;

@@ -111,9 +111,8 @@ TEST(ArgumentsTest, ProbeRefusesWhatItCannotSend) {
   EXPECT_EQ(ErrorOf({"probe"}), "rdmapulse probe: PEER is required; see rdmapulse probe --help");
   EXPECT_EQ(ErrorOf({"probe", ""}), "rdmapulse probe: PEER is empty; see rdmapulse probe --help");
   EXPECT_EQ(ErrorOf({"probe", "h2", "--op", "ping"}),
-            "rdmapulse probe: --op is one of write0, write, write_mtu, read, echo, atomic, not "
-            "\"ping\"; see "
-            "rdmapulse probe "
+            "rdmapulse probe: --op is one of write0, write, write_mtu, read, echo, atomic, ud, "
+            "not \"ping\"; see rdmapulse probe "
             "--help");
   EXPECT_EQ(ErrorOf({"probe", "h2", "--class", "gold"}),
             "rdmapulse probe: --class is lossless or control, not \"gold\"; see rdmapulse probe "

@@ -49,9 +49,10 @@ std::string LabelOf(const json::object& object, std::string_view name) {
 }
 
 void AddPath(const std::string& peer, const json::object& path, Peers& peers) {
-  // An echo waits for the peer's CPU, not for the network; a connect is no probe.
   const std::string op = TextOrDash(path, "op");
-  if (op == "echo" || op == "connect") return;
+  // An echo waits for the peer's CPU, not for the network; datagrams go other ways than the path,
+  // and a connect is no probe.
+  if (op == "echo" || op == "ud" || op == "connect") return;
   const PathKey key{.port = PortName(path, "device", "port"),
                     .peer = peer,
                     .peer_port = PortName(path, "peer_device", "peer_port"),

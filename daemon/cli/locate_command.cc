@@ -92,9 +92,9 @@ Result<FleetSeries> AskFleet(const Prometheus& prometheus, const Moments& edges)
   const std::vector<std::pair<std::string, std::vector<Series>*>> questions = {
       // Not echoes: they wait for the peer's CPU.
       {R"(sum without (op) (rdmapulse_probes_total{outcome=~"ok|late_blocked|late_retx|failed",)"
-       R"(op!~"echo|loopback|connect"}))",
+       R"(op!~"echo|loopback|connect|ud"}))",
        &fleet.probes},
-      {R"(sum without (op) (rdmapulse_probe_overdue{op!~"echo|loopback|connect"} == 1))",
+      {R"(sum without (op) (rdmapulse_probe_overdue{op!~"echo|loopback|connect|ud"} == 1))",
        &fleet.overdue},
       {"rdmapulse_agent_info", &fleet.agents},
       {"rdmapulse_agent_epoch", &fleet.epochs},

@@ -113,7 +113,9 @@ Row PathRow(const json::object& peer, const json::object& path, bool overdue, Ho
   }
   const std::optional<std::string> status = TextField(path, "last_status");
   if (status && *status != "success") AppendNote("last status: " + *status, note);
-  const std::string problem = TextField(path, "problem").value_or("");
+  // Without a problem: what the probes of the path say together, if that is anything.
+  const std::string problem =
+      TextField(path, "problem").value_or(TextField(path, "joint_reason").value_or(""));
   const std::string named = name + TextOrDash(path, "class") + problem;
   if (!problem.empty() && named != said.problem) AppendNote(problem, note);
   said.problem = named;

@@ -91,6 +91,18 @@ void Describe(const PriorityView& view, const Context& context, const PortProbes
   WeighProbes(probes, view, context, judgement);
 }
 
+void SayDatagramsTo(const PortProbes& probes, const PriorityView& view, const Context& context,
+                    Judgement& judgement) {
+  ProbeBook::DatagramsNow datagrams;
+  for (const std::string& peer : probes.lossless.bad) {
+    const auto one = context.probes.Datagrams(peer, ProbeClass::kLossless,
+                                              view.now - probes.lossless.oldest, view.now);
+    datagrams.answered += one.answered;
+    datagrams.lost += one.lost;
+  }
+  SayDatagrams(datagrams, context, judgement);
+}
+
 // No PFC counter tells; the two classes of probes do (1.13).
 Judgement JudgeByProbes(const PriorityView& view, const Context& context, const PortProbes& probes,
                         PauseMemory& memory) {
@@ -126,6 +138,7 @@ Judgement JudgeByProbes(const PriorityView& view, const Context& context, const 
   judgement.Say("this port counts no pauses, so that the probes alone tell", 0, kNone, view.now);
   judgement.Not(Condition::kLinkDown, "control probes to {} come through at the same time",
                 probes.control.good_peers, kPeers);
+  SayDatagramsTo(probes, view, context, judgement);
   WeighProbes(probes, view, context, judgement);
   return judgement;
 }

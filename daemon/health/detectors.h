@@ -121,6 +121,14 @@ struct PathLossMemory {
 Judgement JudgePathLoss(const std::string& peer, ProbeClass traffic_class, const Context& context,
                         PathLossMemory& memory);
 
+// datagrams.cc
+// Whether datagrams alone say that the way to a peer loses packets; then `judgement` is set.
+bool JudgeByDatagrams(const ProbeBook::DatagramsNow& datagrams, const Context& context,
+                      Judgement& judgement);
+// What they met while RC probes did not come through.
+void SayDatagrams(const ProbeBook::DatagramsNow& datagrams, const Context& context,
+                  Judgement& judgement);
+
 // link.cc
 Judgement JudgeLinkDown(const PortHistory& port, const Context& context);
 Judgement JudgeLinkFlap(const PortHistory& port, const Context& context);

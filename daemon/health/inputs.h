@@ -87,7 +87,8 @@ struct HostSample {
 };
 
 enum class ProbeClass : std::uint8_t { kLossless, kControl };
-enum class ProbeKind : std::uint8_t { kOneSided, kEcho };  // is the peer's CPU asked?
+// Is the peer's CPU asked? By a datagram, which nobody sends again when it is lost?
+enum class ProbeKind : std::uint8_t { kOneSided, kEcho, kDatagram };
 
 struct ProbePath {
   std::string peer{};

@@ -50,6 +50,7 @@ Judgement JudgePathLoss(const std::string& peer, ProbeClass traffic_class, const
   std::uint32_t bad_paths = 0;
   std::uint32_t good_paths = 0;
   std::set<std::uint32_t> bad_ports;  // UDP source ports, where they are known
+  Time bad_for{};
   bool other_class_dead = false;
   Time last_lost = kNever;
   std::set<std::int64_t> bins;
@@ -66,6 +67,7 @@ Judgement JudgePathLoss(const std::string& peer, ProbeClass traffic_class, const
     const bool broken = five.bad >= context.settings.peer.bad_probes && five.lost > 0 &&
                         five.over >= context.settings.peer.over;
     if (broken) {
+      bad_for = std::max(bad_for, five.over);
       ++bad_paths;
       if (path.sport) bad_ports.insert(*path.sport);
     } else if (five.good_in_a_row > 0) {
@@ -98,20 +100,32 @@ Judgement JudgePathLoss(const std::string& peer, ProbeClass traffic_class, const
   }
   const bool dead_long = all_dead && context.now - *memory.all_dead_since >= kAllDead;
   const bool bad = bad_paths > 0 || repeated;
+  const bool alive = session != nullptr && session->session_up.value_or(false);
   if (!bad && lost < settings.events) {
+    const auto datagrams =
+        context.probes.Datagrams(peer, traffic_class, memory.not_before, context.now);
+    if (alive && good_paths > 0 && JudgeByDatagrams(datagrams, context, judgement)) {
+      judgement.Not(Condition::kPeerDown, "RC probes reach it on {}", good_paths, kPaths);
+      return judgement;
+    }
     judgement.signs = lost == 0 ? Signs::kClear : Signs::kNone;
     return judgement;
   }
   judgement.signs = (bad && !all_dead) || dead_long ? Signs::kActive : Signs::kSuspect;
   if (all_dead) judgement.severity = Severity::kWarning;
   // Nothing at all comes through and nobody says whether the peer lives: it may be the peer.
-  const bool alive = session != nullptr && session->session_up.value_or(false);
   if (good_paths == 0 && !alive) judgement.severity = Severity::kWarning;
   judgement.weight.Add(weight::kOwnCounter);
   if (alive) judgement.weight.Add(weight::kSessionUp);
   if (repeated) judgement.weight.Add(weight::kPersistent);
   judgement.Say("{} lost or retransmitted in the last minute", lost, kProbes, last_lost);
-  judgement.Say("that is {} of them", static_cast<double>(lost) / probes, kRatio, context.now);
+  const Time trouble = context.now - (bad_paths > 0 ? bad_for : Time(60s));
+  const auto datagrams = context.probes.Datagrams(
+      peer, traffic_class, std::max(memory.not_before, trouble), context.now);
+  const bool told = datagrams.lost + datagrams.answered > 0;
+  const double share = static_cast<double>(lost) / probes;
+  // Three facts are shown: where datagrams tell, what they do is worth more.
+  if (!told) judgement.Say("that is {} of them", share, kRatio, context.now);
   if (bad_paths > 0 && good_paths > 0 && bad_ports.size() == 1) {
     judgement.Say(
         "most of the last five probes by {} to this peer were lost, by "
@@ -126,6 +140,8 @@ Judgement JudgePathLoss(const std::string& peer, ProbeClass traffic_class, const
                        : "most of the last five probes were lost on all {} to this peer",
         bad_paths, kPaths, context.now);
   }
+  SayDatagrams(datagrams, context, judgement);
+  if (told) judgement.Say("that is {} of them", share, kRatio, context.now);
   if (const std::uint32_t other_good = GoodPathsToOthers(peer, traffic_class, context);
       other_good > 0) {
     judgement.Say("probes come through on {} to other peers", other_good, kPaths, context.now);

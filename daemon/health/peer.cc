@@ -65,6 +65,8 @@ PeerNow Look(const std::string& peer, const Context& context) {
   for (const auto& [path, history] : context.probes.PathsTo(peer)) {
     // All that was ever posted on it was torn down: nothing is known of it.
     if (history.seen.empty() && history.waiting.empty()) continue;
+    // Too seldom, and lost by the network as well as by a daemon that does not answer.
+    if (KindOf(path) == ProbeKind::kDatagram) continue;
     if (history.NewestPosted() < back) continue;
     auto five = history.LastFive(context.now, context.settings.probe_deadline);
     if (const Unposted unposted = UnpostedOn(history, context.now);

@@ -37,8 +37,8 @@ bool Over(const ProbePath& path, const PortName& port) {
 }  // namespace
 
 ProbeKind KindOf(const ProbePath& path) {
-  return path.op == "echo" || path.op == "send" || path.op == "ud" ? ProbeKind::kEcho
-                                                                   : ProbeKind::kOneSided;
+  if (path.op == "ud") return ProbeKind::kDatagram;
+  return path.op == "echo" || path.op == "send" ? ProbeKind::kEcho : ProbeKind::kOneSided;
 }
 
 PathHistory::Recent PathHistory::LastFive(Time now, Time deadline, Time since) const {
@@ -149,15 +149,18 @@ void ProbeBook::Add(const ProbeResult& result, std::optional<bool> retransmits_g
     path->waiting.pop_front();
   }
   const bool in_time = result.rtt && *result.rtt <= settings_.probe_deadline;
+  const bool datagram = KindOf(result.path) == ProbeKind::kDatagram;
   Quality quality = Quality::kGood;
   if (result.outcome) {
     switch (*result.outcome) {
       case ProbeOutcome::kOk: break;
       case ProbeOutcome::kLateBlocked: quality = Quality::kLateBlocked; break;
       case ProbeOutcome::kLateRetx: quality = Quality::kLateRetx; break;
-      // The peer's NIC had the echo: its daemon holds it up, and nothing was lost.
+      // The peer's NIC had the echo: its daemon holds it up, and nothing was lost. A datagram
+      // nobody has seen arrive.
       case ProbeOutcome::kFailed:
-        quality = result.status == kNoAnswer ? Quality::kLateBlocked : Quality::kFailed;
+        quality =
+            result.status == kNoAnswer && !datagram ? Quality::kLateBlocked : Quality::kFailed;
         break;
       case ProbeOutcome::kLateSelf:
       case ProbeOutcome::kAborted: return;
@@ -168,7 +171,8 @@ void ProbeBook::Add(const ProbeResult& result, std::optional<bool> retransmits_g
     quality = retransmits_grew.value_or(false) ? Quality::kLateRetx : Quality::kLateBlocked;
   }
   if (self_late && quality != Quality::kGood) return;
-  if (quality != Quality::kGood) last_bad_ = result.time;
+  // By itself a datagram is no reason to look closer: the peer's daemon may be what is slow.
+  if (quality != Quality::kGood && !datagram) last_bad_ = result.time;
   const double rtt_us =
       result.rtt_us.value_or(result.rtt ? static_cast<double>(result.rtt->count()) : 0);
   path->seen.push_back({result.time, result.posted, quality, rtt_us});
@@ -290,6 +294,7 @@ bool ProbeBook::OnePeerGone(Time now) const {
   std::map<std::string, bool> gone;
   bool others = false;
   for (const auto& [path, history] : paths_) {
+    if (KindOf(path) == ProbeKind::kDatagram) continue;  // too seldom to tell in time
     const auto five = history.LastFive(now, settings_.probe_deadline);
     const bool out = five.good_in_a_row == 0 && five.bad > 0;
     const auto [entry, first] = gone.try_emplace(path.peer, out);
@@ -303,7 +308,8 @@ bool ProbeBook::OnePeerGone(Time now) const {
 ProbeBook::LossNow ProbeBook::Loss(const PortName& port, ProbeClass traffic_class, Time now) const {
   LossNow all;
   for (const auto& [path, history] : paths_) {
-    if (path.traffic_class != traffic_class || !Over(path, port)) continue;
+    const bool datagram = KindOf(path) == ProbeKind::kDatagram;
+    if (path.traffic_class != traffic_class || !Over(path, port) || datagram) continue;
     for (auto it = history.seen.rbegin(); it != history.seen.rend(); ++it) {
       if (now - it->time > kKept) break;
       ++all.probes;

@@ -149,6 +149,18 @@ class ProbeBook {
   };
   LossNow Loss(const PortName& port, ProbeClass traffic_class, Time now) const;
 
+  // Datagrams to a peer in one class that were posted after `since`, of the last minute. See
+  // datagrams.cc.
+  struct DatagramsNow {
+    std::uint32_t answered = 0;
+    std::uint32_t lost = 0;
+    std::uint32_t bins = 0;       // of 10 s, in which some were lost
+    std::uint32_t dead_ways = 0;  // whose last three were lost, while others worked
+    Time last_lost = kNever;
+  };
+  DatagramsNow Datagrams(const std::string& peer, ProbeClass traffic_class, Time since,
+                         Time now) const;
+
  private:
   PathHistory* Path(const ProbePath& path);
 

@@ -178,6 +178,8 @@ json::object Path(const PathSnapshot& path) {
   object["qp_state"] = Text(path.qp_state);
   object["problem"] = Text(path.problem);
   object["rebuilds"] = path.rebuilds;
+  object["joint"] = Text(probes::Name(path.joint));
+  object["joint_reason"] = Text(probes::InWords(path.joint));
   return object;
 }
 
@@ -196,7 +198,7 @@ void AddSeries(json::object& object, const ProbeSeries& series) {
       series.last_status ? Text(probes::StatusName(series.last_status->code)) : nullptr;
   object["p50_seconds"] = SecondsOf(series.rtt.Quantile(0.5));
   object["p99_seconds"] = SecondsOf(series.rtt.Quantile(0.99));
-  if (series.op == probes::Op::kEcho) {
+  if (series.op == probes::Op::kEcho || series.op == probes::Op::kUd) {
     object["responder_p50_seconds"] = SecondsOf(series.responder.Quantile(0.5));
     object["responder_p99_seconds"] = SecondsOf(series.responder.Quantile(0.99));
   }
@@ -218,6 +220,8 @@ void AddPath(json::array& paths, const Snapshot& snapshot, const PathSnapshot& p
   }
   for (const ProbeSeries& series : path.series) {
     json::object object = shared;
+    // Each goes by a way of its own.
+    if (series.op == probes::Op::kUd) object["sport"] = nullptr;
     AddSeries(object, series);
     if (path.problem.empty()) object["problem"] = Text(series.not_sent);
     paths.push_back(std::move(object));

@@ -129,19 +129,22 @@ TEST(ApiJsonTest, PeersOfTheExampleHostWithAnEntryForEachPathAndOp) {
     {"peer": "h2", "address": "192.0.2.2:9937", "labels": {"tor": "t8"}, "up": true,
      "problem": null, "epoch": 1700000000000000, "tcp_rtt_seconds": 0.0001, "paths": [
       {"device": "rxe0", "port": 1, "peer_device": "rxe0", "peer_port": 1, "class": "lossless",
-       "sport": 51234, "qp_state": "rts", "problem": null, "rebuilds": 1, "hops": null, "op": "write0",
+       "sport": 51234, "qp_state": "rts", "problem": null, "rebuilds": 1, "joint": null, "joint_reason": null,
+     "hops": null, "op": "write0",
        "last_outcome": "failed", "last_status": "transport retry exceeded",
        "p50_seconds": 1.1894E-5, "p99_seconds": 2.017626E-3, "outcomes": {"ok": 3, "late_blocked": 1, "late_retx": 0,
        "late_self": 0, "failed": 1, "aborted": 0}, "overdue": false,
        "oldest_outstanding_seconds": null},
       {"device": "rxe0", "port": 1, "peer_device": "rxe0", "peer_port": 1, "class": "lossless",
-       "sport": 51234, "qp_state": "rts", "problem": null, "rebuilds": 1, "hops": null, "op": "read",
+       "sport": 51234, "qp_state": "rts", "problem": null, "rebuilds": 1, "joint": null, "joint_reason": null,
+     "hops": null, "op": "read",
        "last_outcome": null, "last_status": null, "p50_seconds": null, "p99_seconds": null,
        "outcomes": {"ok": 0, "late_blocked": 0, "late_retx": 0, "late_self": 0, "failed": 0,
        "aborted": 0}, "overdue": true, "oldest_outstanding_seconds": 1.5},
       {"device": "rxe0", "port": 1, "peer_device": "rxe0", "peer_port": 1, "class": "control",
        "sport": null, "qp_state": "backoff", "problem": "h2 refused: out of QPs", "rebuilds": 0,
-       "hops": null, "op": "write0", "last_outcome": null, "last_status": null, "p50_seconds": null,
+       "joint": null, "joint_reason": null,
+     "hops": null, "op": "write0", "last_outcome": null, "last_status": null, "p50_seconds": null,
        "p99_seconds": null, "outcomes": {"ok": 0, "late_blocked": 0, "late_retx": 0, "late_self": 0, "failed": 0,
        "aborted": 0}, "overdue": false, "oldest_outstanding_seconds": null}]},
     {"peer": "h3", "address": "192.0.2.3:9937", "labels": {}, "up": false,
@@ -160,6 +163,23 @@ TEST(ApiJsonTest, AnEchosSeriesSaysWhatThePeersDaemonTook) {
   const auto paths = boost::json::parse(PeersJson(snapshot)).at("peers").at(0).at("paths");
   EXPECT_FALSE(paths.at(0).as_object().contains("responder_p50_seconds"));
   EXPECT_NEAR(paths.at(1).at("responder_p50_seconds").as_double(), 20e-6, 4e-7);
+}
+
+TEST(ApiJsonTest, WhatRcAndDatagramsSayTogetherIsAWordAndASentence) {
+  Snapshot snapshot;
+  snapshot.peers.resize(1);
+  PathSnapshot path;
+  path.sport = 50000;
+  path.joint = probes::Joint::kBlocked;
+  path.series.resize(2);
+  path.series[1].op = probes::Op::kUd;
+  snapshot.peers[0].paths = {path};
+  const auto paths = boost::json::parse(PeersJson(snapshot)).at("peers").at(0).at("paths");
+  EXPECT_EQ(paths.at(1).at("joint"), "blocked");
+  EXPECT_EQ(std::string_view(paths.at(1).at("joint_reason").as_string()),
+            probes::InWords(probes::Joint::kBlocked));
+  EXPECT_EQ(paths.at(0).at("sport"), 50000);
+  EXPECT_TRUE(paths.at(1).at("sport").is_null());
 }
 
 TEST(ApiJsonTest, AnOpThatIsLeftOutSaysWhyWhereThePathHasNoProblem) {
@@ -189,7 +209,8 @@ TEST(ApiJsonTest, APathThatSendsNothingYetIsThereWithoutAnOp) {
     {"peer": "h2", "address": null, "labels": {}, "up": false, "problem": null, "epoch": null,
      "tcp_rtt_seconds": null, "paths": [
       {"device": "a", "port": 1, "peer_device": "b", "peer_port": 2, "class": "lossless",
-       "sport": null, "qp_state": "connecting", "problem": null, "rebuilds": 0, "hops": null, "op": null,
+       "sport": null, "qp_state": "connecting", "problem": null, "rebuilds": 0, "joint": null, "joint_reason": null,
+     "hops": null, "op": null,
        "last_outcome": null, "last_status": null, "p50_seconds": null, "p99_seconds": null,
        "outcomes": null, "overdue": null, "oldest_outstanding_seconds": null}]}]})");
 }

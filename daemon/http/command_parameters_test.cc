@@ -67,8 +67,9 @@ TEST(CommandParametersTest, NumbersAreTakenUpToTheirLimitsAndNotBeyond) {
 }
 
 TEST(CommandParametersTest, WordsOutsideTheVocabularyAreRefused) {
-  EXPECT_EQ(FromQuery("peer=h&op=ping"),
-            "refused: reading op: 'ping' is none of write0, write, write_mtu, read, echo, atomic");
+  EXPECT_EQ(
+      FromQuery("peer=h&op=ping"),
+      "refused: reading op: 'ping' is none of write0, write, write_mtu, read, echo, atomic, ud");
   EXPECT_EQ(FromQuery("peer=h&class=fast"),
             "refused: reading class: 'fast' is neither lossless nor control");
   EXPECT_EQ(FromQuery("peer=h&colour=red"),

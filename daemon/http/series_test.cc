@@ -147,7 +147,7 @@ TEST_F(SeriesTest, ABadRequestStartsNothing) {
   const std::string response = Ask(Unix(), "POST", "/api/v1/probe", R"({"peer":"h2","op":"ping"})");
   EXPECT_EQ(StatusOf(response), 400);
   EXPECT_EQ(BodyOf(response),
-            "reading op: 'ping' is none of write0, write, write_mtu, read, echo, atomic\n");
+            "reading op: 'ping' is none of write0, write, write_mtu, read, echo, atomic, ud\n");
   TestClient old = Unix();
   ASSERT_TRUE(old.Send("POST /api/v1/probe?peer=h2 HTTP/1.0\r\n\r\n"));
   EXPECT_TRUE(old.ReadToEnd().ends_with("\r\n\r\na series of probes needs HTTP/1.1\n"));

@@ -62,7 +62,7 @@ void AddCounts(FamilySet& families, const Labels& labels, const ProbeSeries& ser
 void AddSeries(FamilySet& families, const Labels& path, const ProbeSeries& series) {
   const Labels labels = With(path, "op", Name(series.op));
   families.Add(Family::kProbeRtt, labels, series.rtt);
-  if (series.op == probes::Op::kEcho) {
+  if (series.op == probes::Op::kEcho || series.op == probes::Op::kUd) {
     families.Add(Family::kProbeResponder, labels, series.responder);
   }
   AddCounts(families, labels, series);
@@ -71,7 +71,7 @@ void AddSeries(FamilySet& families, const Labels& path, const ProbeSeries& serie
 void AddTogether(FamilySet& families, const Labels& path, ProbeSeries series) {
   const Labels labels = With(path, "op", Name(series.op));
   families.Add(Family::kProbeRtt, labels, families.Keep(std::move(series.rtt)));
-  if (series.op == probes::Op::kEcho) {
+  if (series.op == probes::Op::kEcho || series.op == probes::Op::kUd) {
     families.Add(Family::kProbeResponder, labels, families.Keep(std::move(series.responder)));
   }
   AddCounts(families, labels, series);

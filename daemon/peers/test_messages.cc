@@ -23,7 +23,10 @@ probes::ConnectRequest SomeConnect() {
                             .atomics = true,
                             .echo_receives = 6,
                             .tcp_port = 0,
-                            .cm_token = 0};
+                            .cm_token = 0,
+                            .ud_qpn = 0,
+                            .ud_qkey = 0,
+                            .ud_token = 0};
   return {.path = SomePath(), .leader = leader, .flow_label = 0xabcde};
 }
 
@@ -37,6 +40,14 @@ static probes::ConnectRequest SomeIwarpConnect() {
   request.leader.tcp_port = 40000;
   request.leader.cm_token = 0x0123456789abcdef;
   request.flow_label = 0;
+  return request;
+}
+
+static probes::ConnectRequest SomeConnectWithDatagrams() {
+  probes::ConnectRequest request = SomeConnect();
+  request.leader.ud_qpn = 0x000013;
+  request.leader.ud_qkey = 0x12345678;
+  request.leader.ud_token = 0xfedcba9876543210;
   return request;
 }
 
@@ -54,7 +65,10 @@ probes::ConnectReply SomeReply() {
                        .atomics = false,
                        .echo_receives = 0,
                        .tcp_port = 0,
-                       .cm_token = 0}};
+                       .cm_token = 0,
+                       .ud_qpn = 0,
+                       .ud_qkey = 0,
+                       .ud_token = 0}};
 }
 
 Hello SomeHello(const std::string& host, std::uint64_t instance) {
@@ -85,6 +99,7 @@ std::vector<std::pair<std::string, Message>> EveryMessage() {
           {"ports", {0, Ports{7, hello.ports}}},
           {"connect", {5, SomeConnect()}},
           {"connect_iwarp", {5, SomeIwarpConnect()}},
+          {"connect_with_datagrams", {5, SomeConnectWithDatagrams()}},
           {"connected", {5, SomeReply()}},
           {"ready", {0, Ready{SomePath()}}},
           {"lost", {0, Lost{SomePath(), "transport retry exceeded"}}},

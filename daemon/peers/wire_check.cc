@@ -55,6 +55,10 @@ Result<void> Check(const probes::QpEndpoint& endpoint) {
       !checked) {
     return checked;
   }
+  if (auto checked = Range("UD QPN", endpoint.ud_qpn, 0, k24Bits); !checked) return checked;
+  if (endpoint.ud_qpn != 0 && endpoint.ud_token == 0) {
+    return Fail({"datagrams without a token"});
+  }
   if (IsPathMtu(endpoint.mtu_bytes)) return {};
   return Fail({"MTU ", std::to_string(endpoint.mtu_bytes), " is none of 256 to 4096"});
 }

@@ -77,7 +77,10 @@ Result<probes::QpEndpoint> Read(const pb::Endpoint& endpoint) {
                             .atomics = endpoint.atomics(),
                             .echo_receives = endpoint.echo_receives(),
                             .tcp_port = static_cast<std::uint16_t>(endpoint.tcp_port()),
-                            .cm_token = endpoint.cm_token()};
+                            .cm_token = endpoint.cm_token(),
+                            .ud_qpn = endpoint.ud_qpn(),
+                            .ud_qkey = endpoint.ud_qkey(),
+                            .ud_token = endpoint.ud_token()};
 }
 
 template <typename Repeated>

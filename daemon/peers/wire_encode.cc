@@ -66,6 +66,9 @@ void Write(const probes::QpEndpoint& endpoint, pb::Endpoint* to) {
   to->set_cm_token(endpoint.cm_token);
   to->set_atomics(endpoint.atomics);
   to->set_echo_receives(endpoint.echo_receives);
+  to->set_ud_qpn(endpoint.ud_qpn);
+  to->set_ud_qkey(endpoint.ud_qkey);
+  to->set_ud_token(endpoint.ud_token);
 }
 
 template <typename Repeated>

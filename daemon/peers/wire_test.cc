@@ -68,6 +68,9 @@ TEST(WireTest, EndpointFieldsHaveBounds) {
       {[](auto& end) { end.port.device = std::string(65, 'a'); }, "the endpoint's device is no"},
       {[](auto& end) { end.port.device = ""; }, "the endpoint's device is no name"},
       {[](auto& end) { end.port.device = "a\nb"; }, "the endpoint's device is no name"},
+      {[](auto& end) { end.ud_qpn = 0xffffff, end.ud_token = 1; }, ""},
+      {[](auto& end) { end.ud_qpn = 0x1000000, end.ud_token = 1; }, "UD QPN 16777216 is not"},
+      {[](auto& end) { end.ud_qpn = 1; }, "datagrams without a token"},
   };
   for (std::size_t i = 0; i < cases.size(); ++i) {
     Connect connect = SomeConnect();

@@ -42,7 +42,9 @@ struct Met {
 };
 
 Met Named(ProbeClass traffic_class, ProbeKind kind) {
-  const std::string of = std::string(kind == ProbeKind::kEcho ? "echoes" : "probes") +
+  const std::string of = std::string(kind == ProbeKind::kEcho       ? "echoes"
+                                     : kind == ProbeKind::kDatagram ? "datagrams"
+                                                                    : "probes") +
                          (traffic_class == ProbeClass::kControl ? ", control" : ", lossless");
   return {{Topic::kProbes, "worst round trip of " + of + " class", "seconds", Fold::kMax, {}},
           {Topic::kProbes, of + " class, overdue", "probes", Fold::kSum, {}},

@@ -29,6 +29,14 @@ std::string_view EventText(ibv_event_type type) {
   }
 }
 
+bool SameFacts(const std::vector<PortFacts>& before, const std::vector<PortFacts>& now,
+               std::uint32_t port) {
+  const auto is_it = [port](const PortFacts& facts) { return facts.port == port; };
+  const auto was = std::find_if(before.begin(), before.end(), is_it);
+  const auto is = std::find_if(now.begin(), now.end(), is_it);
+  return was != before.end() && is != now.end() && *was == *is;
+}
+
 }  // namespace
 
 Device::Device(boost::asio::io_context& loop, BlockingPool& pool, DeviceInfo info,
@@ -38,21 +46,28 @@ Device::Device(boost::asio::io_context& loop, BlockingPool& pool, DeviceInfo inf
       info_(std::move(info)),
       options_(std::move(options)),
       handlers_(std::move(handlers)),
+      datagrams_(info_.name, DatagramHandlers()),
       settle_(loop) {}
 
 void Device::Open(TimePoint now) {
   if (state_ != State::kClosed || now < retry_at_) return;
   state_ = State::kOpening;
   RunJob(
-      [info = info_, options = options_] {
-        return OpenForProbing(info, options.dev_root, options.qps_max, *options.cm_host);
+      [info = info_, options = options_, wanted = WantedUds()]() -> Result<Made> {
+        auto opened = OpenForProbing(info, options.dev_root, options.qps_max, *options.cm_host);
+        if (!opened) return tl::unexpected(opened.error());
+        Made made{.device = std::move(*opened), .uds = {}};
+        for (const UdWanted& ud : wanted) {
+          made.uds.emplace(ud.port, MakeUd(made.device.device, info, ud.port, ud.first_receive));
+        }
+        return made;
       },
-      [this](Result<OpenedDevice> opened) { AfterOpen(std::move(opened)); });
+      [this](Result<Made> made) { AfterOpen(std::move(made)); });
 }
 
-void Device::AfterOpen(Result<OpenedDevice> opened) {
-  if (!opened) {
-    const std::string problem = opened.error().Text();
+void Device::AfterOpen(Result<Made> made) {
+  if (!made) {
+    const std::string problem = made.error().Text();
     if (problem != problem_) handlers_.journal("device " + info_.name + ": " + problem);
     problem_ = problem;
     retry_at_ = Clock::now() + kReopenAfter;
@@ -62,11 +77,12 @@ void Device::AfterOpen(Result<OpenedDevice> opened) {
     }
     return;
   }
-  open_ = std::move(opened->device);
-  facts_ = std::move(opened->facts);
+  open_ = std::move(made->device.device);
+  facts_ = std::move(made->device.facts);
   refreshed_ = Clock::now();
+  if (state_ == State::kOpening) state_ = State::kOpen;
+  TakeUds(std::move(made->uds));
   if (state_ == State::kClosing) return;  // FinishClose follows
-  state_ = State::kOpen;
   problem_.clear();
   completions_.emplace(loop_, open_->channel->fd);
   events_.emplace(loop_, open_->context->async_fd);
@@ -108,6 +124,8 @@ void Device::FinishClose() {
   // Whatever is left came home doomed and is destroyed with the device.
   for (auto& [id, entry] : qps_) open_->qps.push_back(std::move(entry.qp));
   qps_.clear();
+  RetireDatagrams(datagrams_.Clear());
+  no_ud_.clear();
   facts_.clear();
   dirty_.clear();
   auto last = std::make_unique<OpenDevice>(std::move(*open_));
@@ -182,7 +200,8 @@ Result<void> Device::PollCq(ibv_cq& cq, std::vector<ibv_wc>& found) const {
 
 // The queue stays armed: its event comes all the same and finds less.
 void Device::Poll() {
-  if (state_ != State::kOpen || (posted_.empty() && unanswered_.empty())) return;
+  const bool waiting = !posted_.empty() || !unanswered_.empty() || datagrams_.Waiting();
+  if (state_ != State::kOpen || !waiting) return;
   const TimePoint handled = Clock::now();
   std::vector<ibv_wc> found;
   for (const OpenPort& port : open_->ports) {
@@ -194,6 +213,10 @@ void Device::Poll() {
 
 // The handler may close QPs, of which what was found with this one is then dropped, and the device.
 void Device::Deliver(const ibv_wc& wc, TimePoint handled) {
+  if (Datagrams::IsDatagram(wc.wr_id)) {
+    datagrams_.Deliver(wc, handled);
+    return;
+  }
   if (const auto received = receives_.extract(wc.wr_id); !received.empty()) {
     OnReceived(received.mapped(), wc, handled);
     return;
@@ -266,21 +289,31 @@ void Device::Refresh() {
     list.insert(list.end(), port.listeners.begin(), port.listeners.end());
   }
   RunJob(
-      [context = open_->context.get(), cm = open_->cm.get(), host = options_.cm_host, info = info_,
-       kept = std::move(kept), stale = std::move(stale)]() mutable {
-        std::vector<PortFacts> facts = QueryPorts(*context, info);
-        if (cm < 0) return facts;
+      [device = &*open_, host = options_.cm_host, info = info_, kept = std::move(kept),
+       stale = std::move(stale), before = facts_, wanted = WantedUds()]() mutable {
+        Read read{.facts = QueryPorts(*device->context, info), .uds = {}};
+        for (const UdWanted& ud : wanted) {
+          // A QP that was there when its port changed may be dead (soft-roce.md D).
+          if (!ud.lacking && SameFacts(before, read.facts, ud.port)) continue;
+          read.uds.emplace(ud.port, MakeUd(*device, info, ud.port, ud.first_receive));
+        }
+        const int cm = device->cm.get();
+        if (cm < 0) return read;
         for (const IwarpListener& listener : stale) Cm(*host, cm).Destroy(listener.id);
-        ListenOnIwarpPorts(*host, cm, info, std::move(kept), facts);
-        return facts;
+        ListenOnIwarpPorts(*host, cm, info, std::move(kept), read.facts);
+        return read;
       },
-      [this](std::vector<PortFacts> facts) { AfterRefresh(std::move(facts)); });
+      [this](Read read) { AfterRefresh(std::move(read)); });
 }
 
-void Device::AfterRefresh(std::vector<PortFacts> facts) {
+void Device::AfterRefresh(Read read) {
   refreshing_ = false;
   const bool again = std::exchange(refresh_again_, false);
-  if (state_ != State::kOpen) return;
+  if (state_ != State::kOpen) {
+    TakeUds(std::move(read.uds));
+    return;
+  }
+  std::vector<PortFacts> facts = std::move(read.facts);
   refreshed_ = Clock::now();
   std::map<std::uint32_t, std::string> changed = std::exchange(dirty_, {});
   for (const PortFacts& port : facts) {
@@ -291,6 +324,7 @@ void Device::AfterRefresh(std::vector<PortFacts> facts) {
   // A QP holds its GID's entry: after any event on the port it may be dead although the same GID is
   // there again (soft-roce.md D, E, question 9).
   for (const auto& [port, why] : changed) DropQps(port);
+  TakeUds(std::move(read.uds));
   for (const auto& [port, why] : changed) handlers_.port_changed({info_.name, port}, why);
   if (again && state_ == State::kOpen) Refresh();
 }

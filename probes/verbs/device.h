@@ -24,6 +24,7 @@
 #include "probes/echo_message.h"
 #include "probes/gid_choice.h"
 #include "probes/transport.h"
+#include "probes/verbs/datagrams.h"
 #include "probes/verbs/open_device.h"
 
 namespace rdmapulse::verbs {
@@ -32,6 +33,7 @@ struct DeviceOptions {
   std::string dev_root = "/dev/infiniband";
   std::uint32_t qps_max = 256;  // of a port
   probes::GidFamily family = probes::GidFamily::kAny;
+  bool datagrams = false;             // whether ports have UD QPs
   CmHost* cm_host = &KernelCmHost();  // for iWARP ports; outlives the device
   // How long the end that dials waits until its QP is connected, and the other until it is dialled:
   // shorter than the peer's patience with a request (5 s).
@@ -63,6 +65,7 @@ class Device {
   // What discovery says now; a changed port is looked at again.
   void Update(const DeviceInfo& info, TimePoint now);
   void SetFamily(probes::GidFamily family);
+  void SetDatagrams(bool on);
 
   std::vector<probes::TransportPort> Ports() const;
   void OpenQp(probes::QpId id, const PortId& port, const Gid& towards,
@@ -70,6 +73,7 @@ class Device {
   void ConnectQp(probes::QpId id, const probes::QpEndpoint& remote,
                  probes::Transport::Connected connected);
   Result<void> Post(probes::QpId id, probes::Op op, std::uint64_t probe);
+  Result<std::uint16_t> PostDatagram(probes::QpId id, std::uint32_t way, std::uint64_t probe);
   void Poll();  // see probes::Transport::Poll
   std::uint16_t TcpSourcePort(probes::QpId id) const;
   void CloseQp(probes::QpId id);
@@ -115,6 +119,26 @@ class Device {
     std::uint16_t source_port = 0;
   };
 
+  // What the pool has made for datagrams of a QP that it connected.
+  struct Linked {
+    std::vector<Ah> ways{};
+    std::string no_ways{};  // why it could not
+  };
+  using UdQps = std::map<std::uint32_t, Result<UdQp>>;  // by port
+  struct UdWanted {
+    std::uint32_t port = 0;
+    bool lacking = false;  // it has none that works
+    std::uint64_t first_receive = 0;
+  };
+  struct Made {
+    OpenedDevice device;
+    UdQps uds;
+  };
+  struct Read {
+    std::vector<PortFacts> facts;
+    UdQps uds;
+  };
+
   // `work` in the pool, then `done` with its result on the loop. The device outlives its jobs.
   template <typename Work, typename Done>
   void RunJob(Work work, Done done) {
@@ -125,7 +149,7 @@ class Device {
       FinishClose();
     });
   }
-  void AfterOpen(Result<OpenedDevice> opened);
+  void AfterOpen(Result<Made> made);
   void WatchCompletions();
   void WatchEvents();
   void OnCompletions();
@@ -136,12 +160,12 @@ class Device {
   void OnEvent(const ibv_async_event& event);
   void MarkDirty(std::uint32_t port, const std::string& why);
   void Refresh();
-  void AfterRefresh(std::vector<PortFacts> facts);
+  void AfterRefresh(Read read);
   void AfterCreate(probes::QpId id, const probes::Transport::Opened& opened, Result<RcQp> qp);
   void AfterConnect(probes::QpId id, const probes::Transport::Connected& connected,
-                    Result<void> moved);
+                    Result<Linked> linked);
   void Forget(probes::QpId id);
-  void Retire(QpEntry entry);
+  void Retire(QpEntry entry, RetiredDatagrams datagrams = {});
   void DropQps(std::uint32_t port);
 
   Result<void> PostEcho(const QpEntry& entry, std::uint64_t wr_id);
@@ -150,6 +174,13 @@ class Device {
               TimePoint handled);
   void OnAnswer(probes::QpId id, const probes::EchoMessage& message, TimePoint handled);
   void AwaitMessage(const Receive& receive);
+
+  Datagrams::Handlers DatagramHandlers();
+  std::vector<UdWanted> WantedUds();
+  void TakeUds(UdQps uds);
+  static Result<Linked> ConnectRc(const RtsRequest& request, bool datagrams, bool heeds_flow_label);
+  void LinkDatagrams(probes::QpId id, const QpEntry& entry, Linked linked);
+  void RetireDatagrams(RetiredDatagrams datagrams);
 
   Cm ConnectionManager() const { return {*options_.cm_host, open_->cm.get()}; }
   void WatchCm();
@@ -195,6 +226,8 @@ class Device {
   std::map<std::uint64_t, Receive> receives_;   // posted, by wr_id
   std::map<std::uint64_t, Receive> answering_;  // whose answers are on their way, by wr_id
   std::uint64_t last_wr_id_ = 0;
+  Datagrams datagrams_;
+  std::map<std::uint32_t, std::string> no_ud_;  // why a port has no UD QP, as the journal was told
   std::map<std::uint32_t, std::string>
       dirty_;  // ports with an event since the last look, and which
   bool refreshing_ = false;

@@ -62,7 +62,10 @@ void Device::OpenQp(probes::QpId id, const PortId& port, const Gid& towards,
                 .atomics = open_->atomics,
                 .echo_receives = 0,
                 .tcp_port = 0,
-                .cm_token = 0};
+                .cm_token = 0,
+                .ud_qpn = 0,
+                .ud_qkey = 0,
+                .ud_token = 0};
   for (const IwarpListener& listener : facts->listeners) {
     if (listener.here.ip != choice.entry->gid) continue;
     entry.here.tcp_port = listener.here.port;
@@ -103,6 +106,7 @@ void Device::AfterCreate(probes::QpId id, const probes::Transport::Opened& opene
   }
   entry.qp = std::move(*qp);
   entry.here.qpn = entry.qp.qp->qp_num;
+  if (entry.attributes.ud_source_ports > 0) datagrams_.Describe(entry.here);
   for (std::size_t slot = 0; slot < entry.here.echo_receives; ++slot) {
     receives_.emplace(entry.first_receive + slot, Receive{id, slot});
   }
@@ -124,25 +128,35 @@ void Device::ConnectQp(probes::QpId id, const probes::QpEndpoint& remote,
     return;
   }
   ++entry.jobs;
-  RunJob([request = RtsRequest{entry.qp.qp.get(), entry.gid, entry.here, remote,
-                               entry.attributes}] { return MoveToRts(request); },
-         [this, id, connected = std::move(connected)](Result<void> moved) {
-           AfterConnect(id, connected, std::move(moved));
-         });
+  const bool datagrams = entry.here.ud_qpn != 0 && remote.ud_qpn != 0;
+  RunJob(
+      [request = RtsRequest{entry.qp.qp.get(), entry.gid, entry.here, remote, entry.attributes},
+       datagrams,
+       heeds = HeedsFlowLabelOfAh(info_.driver)] { return ConnectRc(request, datagrams, heeds); },
+      [this, id, connected = std::move(connected)](Result<Linked> linked) {
+        AfterConnect(id, connected, std::move(linked));
+      });
 }
 
 void Device::AfterConnect(probes::QpId id, const probes::Transport::Connected& connected,
-                          Result<void> moved) {
+                          Result<Linked> linked) {
   const auto found = qps_.find(id);
   QpEntry& entry = found->second;
   --entry.jobs;
   if (entry.doomed) {
-    Retire(std::move(entry));
+    RetiredDatagrams ways;
+    if (linked) ways.ways = std::move(linked->ways);
+    Retire(std::move(entry), std::move(ways));
     qps_.erase(found);
     connected(Fail({"the QP is gone: its port changed"}));
     return;
   }
-  connected(std::move(moved));
+  if (!linked) {
+    connected(tl::unexpected(linked.error()));
+    return;
+  }
+  LinkDatagrams(id, entry, std::move(*linked));
+  connected({});
 }
 
 Result<void> Device::Post(probes::QpId id, probes::Op op, std::uint64_t probe) {
@@ -188,28 +202,33 @@ void Device::CloseQp(probes::QpId id) {
   const auto found = qps_.find(id);
   if (found == qps_.end()) return;
   Forget(id);
+  RetiredDatagrams datagrams = datagrams_.Disconnect(id);
   QpEntry& entry = found->second;
   entry.link.deadline.reset();
   if (entry.link.connected) AnswerLater(std::exchange(entry.link.connected, nullptr));
   if (entry.jobs > 0) {
     entry.doomed = true;
+    RetireDatagrams(std::move(datagrams));
     return;
   }
-  Retire(std::move(entry));
+  Retire(std::move(entry), std::move(datagrams));
   qps_.erase(found);
 }
 
 // A destroy waits for the driver, some milliseconds on a NIC: not on the loop. First the
 // connection, if it is iWARP's: the kernel complains about a QP that goes from under one.
-void Device::Retire(QpEntry entry) {
+void Device::Retire(QpEntry entry, RetiredDatagrams datagrams) {
   if (state_ != State::kOpen) {
     open_->qps.push_back(std::move(entry.qp));
+    RetireDatagrams(std::move(datagrams));
     return;
   }
   RunJob(
-      [qp = std::move(entry.qp), cm = ConnectionManager(), id = entry.link.cm_id]() mutable {
+      [qp = std::move(entry.qp), datagrams = std::move(datagrams), cm = ConnectionManager(),
+       id = entry.link.cm_id]() mutable {
         if (id) cm.Destroy(*id);
         const RcQp last = std::move(qp);
+        const RetiredDatagrams ways = std::move(datagrams);
         return true;
       },
       [](bool) {});

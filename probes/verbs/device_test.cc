@@ -101,8 +101,11 @@ TEST_F(DeviceTest, PortsThatDiscoveryFindsWhileItOpensAreOpenedToo) {
 
 TEST_F(DeviceTest, AConnectedQpHasWhatTheClassAskedFor) {
   OpenDevices();
-  const probes::QpAttributes attributes{
-      .traffic_class = 0x68, .timeout = 14, .retry_cnt = 3, .flow_label = 0x12345};
+  const probes::QpAttributes attributes{.traffic_class = 0x68,
+                                        .timeout = 14,
+                                        .retry_cnt = 3,
+                                        .flow_label = 0x12345,
+                                        .ud_source_ports = 0};
   const Result<TestQp> a = Open(a_, "10.0.0.2", attributes);
   const Result<TestQp> b = Open(b_, "10.0.0.1", attributes);
   ASSERT_TRUE(a && b);
@@ -286,7 +289,7 @@ TEST_F(NarrowDeviceTest, NoMoreQpsAreOpenedThanTheCompletionQueueHasRoomFor) {
 TEST_F(NarrowDeviceTest, AnOverrunCompletionQueueIsMadeAnew) {
   OpenDevices();
   const auto [a, b] = ConnectedPair();
-  for (std::uint64_t probe = 1; probe <= 2 * kCompletionsOfAQp + 1; ++probe) {
+  for (std::uint64_t probe = 1; probe <= 2 * kCompletionsOfAQp + kCompletionsOfUd + 1; ++probe) {
     ASSERT_TRUE(a_.transport.Post(a.id, kWrite0, probe));
   }
   ASSERT_TRUE(Changed(a_, "fake_0/1: CQ error"));

@@ -1,5 +1,6 @@
 // libibverbs' objects as owners, and its four error conventions in one place (rdma-core man pages):
-//   NULL and errno        open_device, alloc_pd, reg_mr, create_cq, create_qp, create_comp_channel
+//   NULL and errno        open_device, alloc_pd, reg_mr, create_cq, create_qp, create_comp_channel,
+//                         create_ah
 //   0 or the errno value  modify_qp, query_port, post_send, req_notify_cq, dereg_mr, destroy_*
 //   0 or -1 and errno     query_gid, get_cq_event, get_async_event, close_device
 //   count or negative     poll_cq
@@ -38,6 +39,7 @@ using CompChannel = std::unique_ptr<ibv_comp_channel, Destroy<&ibv_destroy_comp_
 using Mr = std::unique_ptr<ibv_mr, Destroy<&ibv_dereg_mr>>;
 using Cq = std::unique_ptr<ibv_cq, Destroy<&ibv_destroy_cq>>;
 using Qp = std::unique_ptr<ibv_qp, Destroy<&ibv_destroy_qp>>;
+using Ah = std::unique_ptr<ibv_ah, Destroy<&ibv_destroy_ah>>;
 
 // Memory that is locked for RDMA counts against a limit that is low by default.
 inline constexpr std::string_view kMemlockAdvice =

@@ -61,8 +61,11 @@ TEST_F(IwarpTest, TheSourcePortIsTheConnections) {
 
 TEST_F(IwarpTest, TheClassIsTheTypeOfService) {
   OpenDevices();
-  const probes::QpAttributes lossless{
-      .traffic_class = 26 << 2, .timeout = 17, .retry_cnt = 6, .flow_label = 0};
+  const probes::QpAttributes lossless{.traffic_class = 26 << 2,
+                                      .timeout = 17,
+                                      .retry_cnt = 6,
+                                      .flow_label = 0,
+                                      .ud_source_ports = 0};
   const Result<TestQp> a = Open(a_, "10.0.0.2", lossless);
   const Result<TestQp> b = Open(b_, "10.0.0.1", lossless);
   ASSERT_TRUE(a && b);

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstring>
 #include <optional>
+#include <random>
 #include <utility>
 
 #include "probes/verbs/iwarp_ports.h"
@@ -70,10 +71,10 @@ Result<void> QueryDevice(OpenDevice& device, const DeviceInfo& info) {
   return queried;
 }
 
-Result<OpenPort> MakePort(OpenDevice& device, const DeviceInfo& info, std::uint32_t number,
+Result<OpenPort> MakePort(OpenDevice& device, const DeviceInfo& info, const PortInfo& discovered,
                           std::uint32_t qps_max) {
   OpenPort port;
-  port.port = number;
+  port.port = discovered.port;
   port.buffer.reset(static_cast<std::byte*>(std::aligned_alloc(kBufferBytes, kBufferBytes)));
   if (port.buffer == nullptr) return Fail(ENOMEM, {"allocating a probe buffer for ", info.name});
   std::memset(port.buffer.get(), 0, kBufferBytes);
@@ -86,8 +87,11 @@ Result<OpenPort> MakePort(OpenDevice& device, const DeviceInfo& info, std::uint3
     const int code = errno;
     return Fail(code, {"ibv_reg_mr of 4096 bytes on ", info.name}, MemlockAdvice(code));
   }
-  const std::uint32_t depth = std::min(qps_max * kCompletionsOfAQp, device.cqes_max);
+  std::uint32_t depth = std::min(qps_max * kCompletionsOfAQp, device.cqes_max);
   port.qps_max = depth / kCompletionsOfAQp;
+  port.ud_fits =
+      discovered.protocol != Protocol::kIwarp && depth + kCompletionsOfUd <= device.cqes_max;
+  if (port.ud_fits) depth += kCompletionsOfUd;
   port.cq.reset(ibv_create_cq(device.context.get(), static_cast<int>(depth), nullptr,
                               device.channel.get(), 0));
   if (port.cq == nullptr) {
@@ -132,6 +136,23 @@ PortFacts FactsOf(ibv_context& context, const std::string& device, std::uint32_t
 }
 
 }  // namespace
+
+Result<UdQp> MakeUd(const OpenDevice& device, const DeviceInfo& info, std::uint32_t port,
+                    std::uint64_t first_receive) {
+  const auto open =
+      std::find_if(device.ports.begin(), device.ports.end(),
+                   [port](const OpenPort& candidate) { return candidate.port == port; });
+  if (open == device.ports.end() || !open->ud_fits) {
+    return Fail({"no room for a UD QP in the completion queue of ", PortId{info.name, port}.Text()},
+                "lower budget.qps_per_nic");
+  }
+  std::random_device random;
+  return CreateUd({.pd = device.pd.get(),
+                   .cq = open->cq.get(),
+                   .port = port,
+                   .qkey = (random() & 0x7FFFFFFFU) | 1U,
+                   .first_receive = first_receive});
+}
 
 std::vector<PortFacts> QueryPorts(ibv_context& context, const DeviceInfo& info) {
   std::vector<PortFacts> facts;
@@ -181,7 +202,7 @@ Result<OpenedDevice> OpenForProbing(const DeviceInfo& info, const std::string& d
     }
   }
   for (const PortInfo& port : info.ports) {
-    Result<OpenPort> made = MakePort(device, info, port.port, qps_max);
+    Result<OpenPort> made = MakePort(device, info, port, qps_max);
     if (!made) return tl::unexpected(made.error());
     device.ports.push_back(std::move(*made));
   }

@@ -11,8 +11,10 @@
 #include "daemon/base/result.h"
 #include "probes/gid_choice.h"
 #include "probes/verbs/cm.h"
+#include "probes/verbs/datagrams.h"
 #include "probes/verbs/handles.h"
 #include "probes/verbs/rc_qp.h"
+#include "probes/verbs/ud_qp.h"
 
 namespace rdmapulse::verbs {
 
@@ -49,6 +51,7 @@ struct OpenPort {
   Mr mr;
   Cq cq;
   std::uint32_t qps_max = 0;  // for whose completions the queue has room
+  bool ud_fits = false;       // and for those of a UD QP, too
 };
 
 struct OpenDevice {
@@ -58,14 +61,20 @@ struct OpenDevice {
   Pd pd;
   CompChannel channel;  // one for all the device's CQs
   std::vector<OpenPort> ports;
-  std::vector<RcQp> qps;  // those that end with the device
-  UniqueFd cm;            // of a device with iWARP ports; its identifiers end with it
+  // Those that end with the device.
+  std::vector<RcQp> qps;
+  RetiredDatagrams datagrams;
+  UniqueFd cm;  // of a device with iWARP ports; its identifiers end with it
 };
 
 struct OpenedDevice {
   OpenDevice device;
   std::vector<PortFacts> facts;
 };
+
+// The port's UD QP. Fails where the port can have none, or as verbs does.
+Result<UdQp> MakeUd(const OpenDevice& device, const DeviceInfo& info, std::uint32_t port,
+                    std::uint64_t first_receive);
 
 // `qps_max`: the most QPs of a port; a device whose completion queues are smaller has room for
 // fewer (OpenPort::qps_max). Fails with advice when /dev/infiniband is closed to us or the memory

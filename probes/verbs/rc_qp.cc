@@ -39,6 +39,32 @@ bool NeedsGrh(const RtsRequest& request) {
                      request.remote.gid.bytes.begin());
 }
 
+}  // namespace
+
+ibv_ah_attr AddressOf(const RtsRequest& request) {
+  ibv_ah_attr address{};
+  address.port_num = static_cast<std::uint8_t>(request.local.port.port);
+  address.dlid = static_cast<std::uint16_t>(request.remote.lid);
+  if (!NeedsGrh(request)) return address;
+  address.is_global = 1;
+  std::memcpy(address.grh.dgid.raw, request.remote.gid.bytes.data(),
+              request.remote.gid.bytes.size());
+  address.grh.sgid_index = static_cast<std::uint8_t>(request.local_gid.index);
+  address.grh.flow_label = request.attributes.flow_label;
+  address.grh.traffic_class = request.attributes.traffic_class;
+  address.grh.hop_limit = kHopLimit;
+  return address;
+}
+
+Error NoRoute(Error error) {
+  if (error.code == std::errc::timed_out) {
+    error.advice = "the address does not answer ARP or neighbour discovery, or has no route";
+  }
+  return error;
+}
+
+namespace {
+
 Result<void> MoveToRtr(const RtsRequest& request) {
   ibv_qp_attr attr{};
   attr.qp_state = IBV_QPS_RTR;
@@ -47,17 +73,7 @@ Result<void> MoveToRtr(const RtsRequest& request) {
   attr.rq_psn = request.remote.psn;
   attr.max_dest_rd_atomic = 1;  // READs and atomics: the peer has one out at a time
   attr.min_rnr_timer = kMinRnrTimer;
-  attr.ah_attr.port_num = static_cast<std::uint8_t>(request.local.port.port);
-  attr.ah_attr.dlid = static_cast<std::uint16_t>(request.remote.lid);
-  if (NeedsGrh(request)) {
-    attr.ah_attr.is_global = 1;
-    std::memcpy(attr.ah_attr.grh.dgid.raw, request.remote.gid.bytes.data(),
-                request.remote.gid.bytes.size());
-    attr.ah_attr.grh.sgid_index = static_cast<std::uint8_t>(request.local_gid.index);
-    attr.ah_attr.grh.flow_label = request.attributes.flow_label;
-    attr.ah_attr.grh.traffic_class = request.attributes.traffic_class;
-    attr.ah_attr.grh.hop_limit = kHopLimit;
-  }
+  attr.ah_attr = AddressOf(request);
   const std::string to = request.remote.gid.Text();
   const std::string port = request.local.port.Text();
   const int rc =
@@ -65,10 +81,7 @@ Result<void> MoveToRtr(const RtsRequest& request) {
                     IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
                         IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER);
   Result<void> moved = CheckVerb(rc, {"moving a QP on ", port, " to RTR towards ", to});
-  if (!moved && moved.error().code == std::errc::timed_out) {
-    moved.error().advice =
-        "the address does not answer ARP or neighbour discovery, or has no route";
-  }
+  if (!moved) return tl::unexpected(NoRoute(moved.error()));
   return moved;
 }
 

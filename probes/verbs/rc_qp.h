@@ -58,6 +58,11 @@ struct RtsRequest {
   probes::QpAttributes attributes;
 };
 
+// Where the QP's packets go, and as what; datagrams beside it go the same way.
+ibv_ah_attr AddressOf(const RtsRequest& request);
+// What a call that may have waited for ARP or neighbour discovery failed with, and why.
+Error NoRoute(Error error);
+
 // The path MTU is the smaller of both ends' (op_support.h).
 Result<void> MoveToRts(const RtsRequest& request);
 

@@ -44,6 +44,11 @@ void VerbsTransport::SetFamily(probes::GidFamily family) {
   for (auto& [name, device] : devices_) device->SetFamily(family);
 }
 
+void VerbsTransport::SetDatagrams(bool on) {
+  options_.device.datagrams = on;
+  for (auto& [name, device] : devices_) device->SetDatagrams(on);
+}
+
 void VerbsTransport::Stop() {
   stopping_ = true;
   for (auto& [name, device] : devices_) device->Close("rdmapulsed stops");
@@ -87,6 +92,12 @@ void VerbsTransport::Connect(probes::QpId qp, const probes::QpEndpoint& remote,
 
 Result<void> VerbsTransport::Post(probes::QpId qp, probes::Op op, std::uint64_t probe) {
   if (Device* const device = DeviceOf(qp)) return device->Post(qp, op, probe);
+  return Fail({"the QP is gone"});
+}
+
+Result<std::uint16_t> VerbsTransport::PostDatagram(probes::QpId qp, std::uint32_t way,
+                                                   std::uint64_t probe) {
+  if (Device* const device = DeviceOf(qp)) return device->PostDatagram(qp, way, probe);
   return Fail({"the QP is gone"});
 }
 

@@ -32,6 +32,8 @@ class VerbsTransport : public probes::Transport {
   // that is gone keeps its place in Ports, unusable, so that the others' pairing does not shift.
   void SetDevices(const std::vector<DeviceInfo>& devices, TimePoint now);
   void SetFamily(probes::GidFamily family);
+  // Whether ports send and take datagrams.
+  void SetDatagrams(bool on);
   // Ports that are not to be probed. The prober sees it at its next look (Configure).
   void SetIgnored(std::function<bool(const PortId&)> ignored) {
     options_.ignored = std::move(ignored);
@@ -45,6 +47,8 @@ class VerbsTransport : public probes::Transport {
             Opened opened) override;
   void Connect(probes::QpId qp, const probes::QpEndpoint& remote, Connected connected) override;
   Result<void> Post(probes::QpId qp, probes::Op op, std::uint64_t probe) override;
+  Result<std::uint16_t> PostDatagram(probes::QpId qp, std::uint32_t way,
+                                     std::uint64_t probe) override;
   void Poll() override;
   std::uint16_t TcpSourcePort(probes::QpId qp) const override;
   void Close(probes::QpId qp) override;

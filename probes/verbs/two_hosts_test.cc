@@ -8,6 +8,7 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <functional>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -191,15 +192,19 @@ class TwoHostsTest : public ::testing::Test {
   ProbingHost h2_{loop_, "h2", "fake_1"};
 };
 
-TEST_F(TwoHostsTest, ProbeEachOtherWithEveryOpOverOneQpPairAClass) {
+TEST_F(TwoHostsTest, ProbeEachOtherWithEveryOpOverAQpPairForEachClassAndSourcePort) {
   Meet();
   EXPECT_EQ(h1_.Failed() + h2_.Failed(), 0U);
   const std::vector<fakes::FakeQp> qps = verbs_.Qps();
-  ASSERT_EQ(qps.size(), 4U);
+  std::map<std::uint32_t, int> labels;
   for (const fakes::FakeQp& qp : qps) {
     EXPECT_EQ(qp.state, IBV_QPS_RTS);
-    EXPECT_EQ(qp.flow_label, qps[0].flow_label) << "one UDP source port, there and back";
-    EXPECT_NE(qp.flow_label, 0U);
+    ++labels[qp.flow_label];
+  }
+  EXPECT_EQ(labels.size(), 2U) << "two UDP source ports";
+  for (const auto& [label, ends] : labels) {
+    EXPECT_NE(label, 0U);
+    EXPECT_EQ(ends, 4) << "both classes, there and back";
   }
 }
 

@@ -20,7 +20,7 @@ using ::testing::UnorderedElementsAre;
 constexpr std::uint64_t kSentinel = 0x5E4714E1;
 // A dead peer is noticed within half a second on rxe (soft-roce.md, question 8).
 constexpr probes::QpAttributes kImpatient{
-    .traffic_class = 0, .timeout = 14, .retry_cnt = 3, .flow_label = 1};
+    .traffic_class = 0, .timeout = 14, .retry_cnt = 3, .flow_label = 1, .ud_source_ports = 2};
 
 }  // namespace
 

@@ -63,6 +63,8 @@ class TransportHarness {
     return {probes::Op::kWrite0, probes::Op::kWrite, probes::Op::kWriteMtu,
             probes::Op::kRead,   probes::Op::kEcho,  probes::Op::kAtomic};
   }
+  // Whether there are datagrams beside them.
+  virtual bool Datagrams() const { return true; }
 };
 
 struct Implementation {

@@ -96,6 +96,7 @@ class DeviceHarness final : public TransportHarness {
     if (IsIwarp()) return {probes::Op::kRead};
     return TransportHarness::Ops();
   }
+  bool Datagrams() const override { return !IsIwarp(); }
 
  private:
   bool IsIwarp() const {
@@ -115,7 +116,7 @@ class DeviceHarness final : public TransportHarness {
   bool extra_address_ = false;
   boost::asio::io_context loop_{1};
   verbs::VerbsTransport transport_{loop_,
-                                   {.device = {},
+                                   {.device = {.datagrams = true},
                                     .ignored = [](const PortId&) { return false; },
                                     .journal = [](const std::string&) {}}};
 };

@@ -103,7 +103,7 @@ class VerbsHarness final : public TransportHarness {
   std::set<std::string> known_;
   boost::asio::io_context loop_{1};
   verbs::VerbsTransport transport_{loop_,
-                                   {.device = {},
+                                   {.device = {.datagrams = true},
                                     .ignored = [](const PortId&) { return false; },
                                     .journal = [](const std::string&) {}}};
 };
@@ -156,10 +156,12 @@ class IwarpHarness final : public TransportHarness {
     transport_.SetDevices(devices_, Clock::now() + 10s);
   }
   std::vector<probes::Op> Ops() const override { return {probes::Op::kRead}; }
+  bool Datagrams() const override { return false; }
 
  private:
   static verbs::DeviceOptions OptionsWith(verbs::CmHost& host) {
     verbs::DeviceOptions options;
+    options.datagrams = true;
     options.cm_host = &host;
     return options;
   }

@@ -93,7 +93,17 @@ void Fabric::Host::Open(const PortId& port, const Gid& /*towards*/,
                  .buffer_rkey = 1,
                  .buffer_bytes = 4096,
                  .atomics = true,
-                 .echo_receives = probes::kEchoReceives};
+                 .echo_receives = probes::kEchoReceives,
+                 .tcp_port = 0,
+                 .cm_token = 0,
+                 .ud_qpn = 0,
+                 .ud_qkey = 0,
+                 .ud_token = 0};
+      if (attributes.ud_source_ports > 0) {
+        qp.here.ud_qpn = 1;
+        qp.here.ud_qkey = 2;
+        qp.here.ud_token = id;
+      }
       if (offers) offers(qp.here);
       opened(std::pair(id, qp.here));
     }
@@ -121,6 +131,45 @@ Result<void> Fabric::Host::Post(probes::QpId qp, probes::Op op, std::uint64_t pr
   if (found == qps_.end() || !found->second.connected) return Fail(EINVAL, {"ibv_post_send"});
   Attempt({qp, probe, op, 0});
   return {};
+}
+
+Result<std::uint16_t> Fabric::Host::PostDatagram(probes::QpId id, std::uint32_t way,
+                                                 std::uint64_t probe) {
+  const auto found = qps_.find(id);
+  if (found == qps_.end() || !found->second.connected) return Fail({"the QP is gone"});
+  const Qp& qp = found->second;
+  if (const std::string why = probes::WhyNot(probes::Op::kUd, qp.here, qp.there); !why.empty()) {
+    return Fail({why});
+  }
+  if (fail_datagrams > 0) {
+    --fail_datagrams;
+    return Fail(ENOMEM, {"ibv_post_send of a datagram"});
+  }
+  way = heeds_flow_label ? way % qp.attributes.ud_source_ports : 0;
+  const std::uint16_t sport =
+      probes::UdpSourcePort(probes::FlowLabelOfWay(qp.attributes.flow_label, way));
+  CarryDatagram({id, probe, probes::Op::kUd, 0}, sport);
+  return heeds_flow_label ? sport : std::uint16_t{0};
+}
+
+void Fabric::Host::CarryDatagram(const Try& attempt, std::uint16_t sport) {
+  const auto found = qps_.find(attempt.qp);
+  if (found == qps_.end()) return;
+  const Qp& qp = found->second;
+  Qp* peer_qp = nullptr;
+  const Host* const peer = fabric_.FindByGid(qp.there.gid, qp.there.qpn, &peer_qp);
+  if (peer == nullptr) return;
+  const Fate fate = fabric_.fate({.from = name_,
+                                  .to = peer->name_,
+                                  .traffic_class = qp.attributes.traffic_class,
+                                  .sport = sport,
+                                  .op = probes::Op::kUd});
+  if (fate == Fate::kDelivered) {
+    fabric_.At(fabric_.now() + fabric_.rtt, [this, attempt] { AwaitAnswer(attempt); });
+  } else if (fate == Fate::kHeld) {
+    fabric_.At(fabric_.now() + kHeldCheck,
+               [this, attempt, sport] { CarryDatagram(attempt, sport); });
+  }
 }
 
 void Fabric::Host::Attempt(const Try& attempt) {

@@ -52,6 +52,10 @@ class Fabric {
     // The next n calls of Open / Connect fail with this errno.
     void FailOpen(int times, int code) { fail_open_ = {times, code}; }
     void FailConnect(int times, int code) { fail_connect_ = {times, code}; }
+    // Whether a datagram's way decides about its source port, as on mlx5 and not on rxe.
+    bool heeds_flow_label = true;
+    // The next n datagrams cannot be sent.
+    int fail_datagrams = 0;
     Duration loop_late{};
     // What its daemon takes to answer an echo; none: it is stopped, and answers when it goes on.
     std::optional<Duration> responder = std::chrono::microseconds(5);
@@ -66,6 +70,8 @@ class Fabric {
     void Connect(probes::QpId qp, const probes::QpEndpoint& remote,
                  Transport::Connected connected) override;
     Result<void> Post(probes::QpId qp, probes::Op op, std::uint64_t probe) override;
+    Result<std::uint16_t> PostDatagram(probes::QpId qp, std::uint32_t way,
+                                       std::uint64_t probe) override;
     void Poll() override {}  // its clock stands still while somebody posts
     void Close(probes::QpId qp) override { qps_.erase(qp); }
 
@@ -93,6 +99,7 @@ class Fabric {
     void Attempt(const Try& attempt);
     void Complete(const Try& attempt, int status);
     void AwaitAnswer(const Try& attempt);
+    void CarryDatagram(const Try& attempt, std::uint16_t sport);
 
     Fabric& fabric_;
     std::string name_;

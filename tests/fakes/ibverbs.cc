@@ -174,7 +174,7 @@ int ibv_close_device(ibv_context* handle) {
   const int code = model.Enter(lock, On(*context, "ibv_close_device"));
   const auto uses = [context](const auto& object) { return object.context == context; };
   if (Any(model.pds, uses) || Any(model.mrs, uses) || Any(model.channels, uses) ||
-      Any(model.cqs, uses) || Any(model.qps, uses)) {
+      Any(model.cqs, uses) || Any(model.qps, uses) || Any(model.ahs, uses)) {
     model.Note("ibv_close_device while objects are open on it");
     return -1;
   }
@@ -206,6 +206,7 @@ int ibv_dealloc_pd(ibv_pd* pd) {
     const auto uses = [pd](const auto& object) { return object.ibv.pd == pd; };
     if (Any(model.mrs, uses)) used = "an ibv_mr";
     if (Any(model.qps, uses)) used = "an ibv_qp";
+    if (Any(model.ahs, uses)) used = "an ibv_ah";
   }
   return GiveBack(model.pds, pd, "ibv_dealloc_pd", used);
 }
@@ -325,7 +326,8 @@ ibv_qp* ibv_create_qp(ibv_pd* handle, ibv_qp_init_attr* init) {
   if (const int code = model.Enter(lock, On(*pd->context, "ibv_create_qp", true))) {
     return Null<ibv_qp>(code);
   }
-  if (init->qp_type != IBV_QPT_RC || init->cap.max_send_wr == 0 ||
+  const bool known = init->qp_type == IBV_QPT_RC || init->qp_type == IBV_QPT_UD;
+  if (!known || init->cap.max_send_wr == 0 ||
       Known(model, model.cqs, init->send_cq, "ibv_create_qp") == nullptr ||
       Known(model, model.cqs, init->recv_cq, "ibv_create_qp") == nullptr) {
     return Null<ibv_qp>(EINVAL);

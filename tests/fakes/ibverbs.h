@@ -51,6 +51,22 @@ struct FakeQp {
   unsigned access = 0;  // what the peer may do
 };
 
+struct FakeUdQp {
+  std::string device;
+  std::uint32_t qpn = 0;
+  std::uint32_t qkey = 0;
+  ibv_qp_state state = IBV_QPS_RESET;
+  std::size_t receives = 0;
+};
+
+struct FakeAddressHandle {
+  std::string device;
+  Gid to;
+  std::uint8_t traffic_class = 0;
+  std::uint32_t flow_label = 0;
+  std::uint32_t gid_index = 0;
+};
+
 // The process's libibverbs while it lives; there is one at a time. Verbs are named as the man pages
 // name them, "ibv_alloc_pd"; ibv_modify_qp with its target: "ibv_modify_qp to RTR".
 class Ibverbs {
@@ -113,6 +129,11 @@ class Ibverbs {
   void CompleteNextWith(ibv_wc_status status);
   // What the device's QPs have posted to receive is used up, as if their owner no longer looked.
   void DropReceives(const std::string& device);
+  // The next n datagrams are lost.
+  void DropDatagrams(int n);
+  // A datagram of nobody that this process knows, to the UD QP of whoever has the address.
+  void SendDatagram(const std::string& address, std::uint32_t qpn, std::uint32_t qkey,
+                    std::uint32_t source_qpn, const std::vector<std::uint8_t>& bytes);
   // The n-th SEND from now on (from 1) arrives with all bits of this byte turned over.
   void GarbleSend(int n, std::size_t at);
   // There is no second host: any address answers, and work completes well this long after it was
@@ -128,7 +149,9 @@ class Ibverbs {
   void BreakQp(const std::string& device, std::uint32_t qpn);  // to ERR; its work is flushed
 
   // --- what is there
-  std::vector<FakeQp> Qps() const;
+  std::vector<FakeQp> Qps() const;  // RC
+  std::vector<FakeUdQp> UdQps() const;
+  std::vector<FakeAddressHandle> AddressHandles() const;
   // What was not given back, each as "ibv_qp of fake_0".
   std::vector<std::string> LiveObjects() const;
   std::vector<std::string> Misuse() const;

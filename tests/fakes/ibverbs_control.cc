@@ -269,6 +269,7 @@ std::vector<FakeQp> Ibverbs::Qps() const {
   const std::lock_guard lock(model_->mutex);
   std::vector<FakeQp> qps;
   for (const auto& [handle, qp] : model_->qps) {
+    if (qp->ibv.qp_type != IBV_QPT_RC) continue;
     const ibv_qp_attr& attr = qp->attr;
     qps.push_back({.device = qp->context->device->name,
                    .qpn = qp->ibv.qp_num,
@@ -300,6 +301,7 @@ std::vector<std::string> Ibverbs::LiveObjects() const {
   List(live, model_->channels, "ibv_comp_channel");
   List(live, model_->cqs, "ibv_cq");
   List(live, model_->qps, "ibv_qp");
+  List(live, model_->ahs, "ibv_ah");
   live.insert(live.end(), model_->lists.size(), "a device list");
   return live;
 }

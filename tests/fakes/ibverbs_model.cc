@@ -176,6 +176,7 @@ int Ibverbs::Model::CheckAddress(const FakeRcQp& qp, const ibv_ah_attr& address,
 
 int Ibverbs::Model::Modify(FakeRcQp& qp, const ibv_qp_attr& attr, int mask) {
   const ibv_qp_state to = attr.qp_state;
+  if (qp.ibv.qp_type == IBV_QPT_UD && to != IBV_QPS_ERR) return ModifyUd(qp, attr, mask);
   if (!MaskFits(qp.state, to, mask)) return EINVAL;
   if (to == IBV_QPS_ERR) {
     MoveToError(qp);
@@ -230,12 +231,20 @@ int Ibverbs::Model::Post(FakeRcQp& qp, const ibv_send_wr& request) {
                 .local = {},
                 .remote_addr = request.wr.rdma.remote_addr,
                 .rkey = request.wr.rdma.rkey,
-                .add = 0};
+                .add = 0,
+                .ah = nullptr,
+                .remote_qpn = 0,
+                .remote_qkey = 0};
   if (request.num_sge > 0) work.local = request.sg_list[0];
   if (request.opcode == IBV_WR_ATOMIC_FETCH_AND_ADD) {
     work.remote_addr = request.wr.atomic.remote_addr;
     work.rkey = request.wr.atomic.rkey;
     work.add = request.wr.atomic.compare_add;
+  }
+  if (qp.ibv.qp_type == IBV_QPT_UD) {
+    work.ah = request.wr.ud.ah;
+    work.remote_qpn = request.wr.ud.remote_qpn;
+    work.remote_qkey = request.wr.ud.remote_qkey;
   }
   if (const int code = CheckWork(qp, work); code != 0) return code;
   if (qp.state == IBV_QPS_ERR) {
@@ -254,10 +263,12 @@ int Ibverbs::Model::Post(FakeRcQp& qp, const ibv_send_wr& request) {
 }
 
 int Ibverbs::Model::PostReceive(FakeRcQp& qp, const ibv_recv_wr& request) {
-  if (qp.state == IBV_QPS_RESET || request.num_sge != 1) return EINVAL;
+  const bool fits = request.num_sge > 0 && request.num_sge <= static_cast<int>(qp.cap.max_recv_sge);
+  if (qp.state == IBV_QPS_RESET || !fits) return EINVAL;
   if (qp.state == IBV_QPS_ERR) return 0;  // and is never heard of again, as on rxe
   if (qp.receives.size() >= qp.cap.max_recv_wr) return ENOMEM;
-  qp.receives.push_back({.wr_id = request.wr_id, .local = request.sg_list[0]});
+  qp.receives.push_back(
+      {.wr_id = request.wr_id, .local = {request.sg_list, request.sg_list + request.num_sge}});
   return 0;
 }
 

@@ -74,6 +74,13 @@ struct FakeCq {
   unsigned unacknowledged = 0;
 };
 
+struct FakeAh {
+  ibv_ah ibv{};
+  FakeContext* context = nullptr;
+  ibv_ah_attr attr{};
+  std::uint64_t gid_life = 0;
+};
+
 struct FakeWork {
   std::uint64_t wr_id = 0;
   ibv_wr_opcode opcode = IBV_WR_RDMA_WRITE;
@@ -81,13 +88,26 @@ struct FakeWork {
   std::uint64_t remote_addr = 0;
   std::uint32_t rkey = 0;
   std::uint64_t add = 0;  // of an atomic
+  // Of a datagram.
+  const void* ah = nullptr;
+  std::uint32_t remote_qpn = 0;
+  std::uint32_t remote_qkey = 0;
+};
+
+struct FakeDatagram {
+  Gid to{};
+  std::uint32_t qpn = 0;
+  std::uint32_t qkey = 0;
+  std::uint32_t source_qpn = 0;
+  std::vector<std::byte> bytes{};
 };
 
 struct FakeReceive {
   std::uint64_t wr_id = 0;
-  ibv_sge local{};
+  std::vector<ibv_sge> local{};  // filled one after the other
 };
 
+// Of either kind: ibv.qp_type tells.
 struct FakeRcQp {
   ibv_qp ibv{};
   FakeContext* context = nullptr;
@@ -131,6 +151,8 @@ class Ibverbs::Model {
   void MoveToError(FakeRcQp& qp);
   int Post(FakeRcQp& qp, const ibv_send_wr& request);
   int PostReceive(FakeRcQp& qp, const ibv_recv_wr& request);
+  // On the wire: it arrives, or is never heard of again.
+  void Carry(const FakeDatagram& datagram);
   void DeliverAll();
   // Completes what has become due on this channel, when all are answered for.
   void AnswerDue(FakeChannel& channel);
@@ -147,6 +169,7 @@ class Ibverbs::Model {
   Handles<FakeChannel> channels;
   Handles<FakeCq> cqs;
   Handles<FakeRcQp> qps;
+  Handles<FakeAh> ahs;
   std::map<const void*, int> unacknowledged_events;  // of a CQ or QP
   std::uint32_t last_key = 0x1000;
   std::uint64_t last_life = 0;
@@ -166,6 +189,7 @@ class Ibverbs::Model {
   std::map<std::string, int> waiting;
 
   bool withhold = false;
+  int drop_datagrams = 0;
   int garble_in = 0;  // SENDs left; 0: none
   std::size_t garble_at = 0;
   std::optional<std::chrono::microseconds> answer_after;
@@ -176,6 +200,10 @@ class Ibverbs::Model {
   bool IsHeld(const FakeCall& call) const;
   bool FaultDue(const std::string& verb, bool creating);
   int CheckAddress(const FakeRcQp& qp, const ibv_ah_attr& address, ibv_mtu path_mtu);
+  int ModifyUd(FakeRcQp& qp, const ibv_qp_attr& attr, int mask);
+  ibv_wc_status SendDatagram(const FakeRcQp& qp, const FakeWork& work);
+  // Where so many bytes that arrive are put; what the receive has no room for is left out.
+  bool Scatter(const ibv_pd* pd, const FakeReceive& receive, const std::vector<std::byte>& bytes);
   int CheckWork(const FakeRcQp& qp, const FakeWork& work);
   void Execute(FakeRcQp& qp, const FakeWork& work);
   ibv_wc_status Deliver(const FakeRcQp& qp, const FakeWork& work);
@@ -190,6 +218,10 @@ class Ibverbs::Model {
 
 // The port's entry at this index; nullptr: there is none.
 const probes::GidEntry* GidAt(const FakePort& port, std::uint32_t index);
+
+bool Covers(const FakeMr& mr, std::uint64_t address, std::uint32_t length);
+// An address that the region covers, as memory.
+std::byte* BytesAt(const FakeMr& mr, std::uint64_t address);
 
 // The library of the process; ends it with a sentence when there is none.
 Ibverbs::Model& TheModel();

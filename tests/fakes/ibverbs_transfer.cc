@@ -5,22 +5,22 @@
 #include "tests/fakes/ibverbs_model.h"
 
 namespace rdmapulse::fakes {
-namespace {
 
 bool Covers(const FakeMr& mr, std::uint64_t address, std::uint32_t length) {
   const auto start = reinterpret_cast<std::uintptr_t>(mr.ibv.addr);
   return address >= start && address + length <= start + mr.ibv.length;
 }
 
-// An address that the region covers, as memory.
 std::byte* BytesAt(const FakeMr& mr, std::uint64_t address) {
   return static_cast<std::byte*>(mr.ibv.addr) +
          (address - reinterpret_cast<std::uintptr_t>(mr.ibv.addr));
 }
 
-}  // namespace
-
 int Ibverbs::Model::CheckWork(const FakeRcQp& qp, const FakeWork& work) {
+  if (qp.ibv.qp_type == IBV_QPT_UD) {
+    if (!ahs.contains(work.ah)) Note("a datagram by an address handle that is not open");
+    return work.opcode == IBV_WR_SEND && ahs.contains(work.ah) ? 0 : EINVAL;
+  }
   const bool atomic = work.opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
   const bool read = work.opcode == IBV_WR_RDMA_READ;
   const bool known = work.opcode == IBV_WR_RDMA_WRITE || work.opcode == IBV_WR_SEND;
@@ -64,6 +64,7 @@ FakeRcQp* Ibverbs::Model::FindPeer(const FakeRcQp& qp) const {
 }
 
 ibv_wc_status Ibverbs::Model::Deliver(const FakeRcQp& qp, const FakeWork& work) {
+  if (qp.ibv.qp_type == IBV_QPT_UD) return SendDatagram(qp, work);
   if (!LocalAlive(qp)) return IBV_WC_LOC_QP_OP_ERR;
   if (answer_after) return IBV_WC_SUCCESS;
   FakeRcQp* const peer = FindPeer(qp);
@@ -89,21 +90,21 @@ ibv_wc_status Ibverbs::Model::Receive(const FakeRcQp& qp, FakeRcQp& peer, const 
   if (peer.receives.empty()) return IBV_WC_RNR_RETRY_EXC_ERR;
   const FakeReceive receive = peer.receives.front();
   peer.receives.pop_front();
-  const FakeMr* const remote = FindMr(peer.ibv.pd, receive.local.lkey);
+  const ibv_sge& place = receive.local.front();
+  const FakeMr* const remote = FindMr(peer.ibv.pd, place.lkey);
   ibv_wc wc{};
   wc.wr_id = receive.wr_id;
   wc.opcode = IBV_WC_RECV;
   wc.byte_len = work.local.length;
-  if (receive.local.length < work.local.length) {
+  if (place.length < work.local.length) {
     wc.status = IBV_WC_LOC_LEN_ERR;
-  } else if (remote == nullptr || !Covers(*remote, receive.local.addr, receive.local.length) ||
+  } else if (remote == nullptr || !Covers(*remote, place.addr, place.length) ||
              (remote->access & IBV_ACCESS_LOCAL_WRITE) == 0) {
     wc.status = IBV_WC_LOC_PROT_ERR;
   } else {
-    std::memmove(BytesAt(*remote, receive.local.addr), BytesAt(*local, work.local.addr),
-                 work.local.length);
+    std::memmove(BytesAt(*remote, place.addr), BytesAt(*local, work.local.addr), work.local.length);
     if (garble_in > 0 && --garble_in == 0 && garble_at < work.local.length) {
-      *BytesAt(*remote, receive.local.addr + garble_at) ^= std::byte{0xFF};
+      *BytesAt(*remote, place.addr + garble_at) ^= std::byte{0xFF};
     }
   }
   Complete(peer, peer.ibv.recv_cq, wc);

@@ -18,6 +18,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import case_runner  # noqa: E402
+import datagrams  # noqa: E402
 import routed  # noqa: E402
 import verdicts  # noqa: E402
 from world import HOSTS, PATIENCE, Failure, World  # noqa: E402
@@ -278,8 +279,9 @@ def every_op(world):
 CASES = (all_pairs_probe, counters_appear_and_move, metrics_are_clean, cli_speaks_to_the_daemon,
          a_black_holed_class, one_percent_drop, a_moved_gid, ipv6_gids, a_deleted_device, every_op,
          verbs_keep_the_contract, a_daemon_without_what_verbs_need, a_host_that_stops_gracefully,
-         a_killed_host_is_seen_and_comes_back, dashboard_queries, *verdicts.CASES)
+         a_killed_host_is_seen_and_comes_back, dashboard_queries, *datagrams.CASES, *verdicts.CASES)
 
 
 if __name__ == "__main__":
-    sys.exit(case_runner.main(__doc__, World, CASES, verdicts.LONG_CASES + routed.LONG_CASES))
+    sys.exit(case_runner.main(__doc__, World, CASES,
+                              (*datagrams.LONG_CASES, *verdicts.LONG_CASES, *routed.LONG_CASES)))
