@@ -148,19 +148,16 @@ TEST(ToolTest, ProbeAsksForWhatWasSaid) {
 }
 
 TEST(ToolTest, ProbeShowsTheHopsBehindTheFirstReply) {
-  const std::vector<std::string> lines = {
-      kReply,
+  const std::string lines =
+      std::string(kReply) +
       R"({"trace":{"source":"10.77.0.1","destination":"10.78.0.2","sport":7,"dscp":26,)"
-      R"("hops_max":16}})"
-      "\n",
-      R"({"hop":{"ttl":1,"address":"10.77.0.254","rtt_seconds":0.0012,"peer":false}})"
-      "\n",
-      R"({"hop":{"ttl":2,"address":"10.78.0.2","rtt_seconds":0.002,"peer":true}})"
-      "\n",
-      R"({"trace":{"ending":"peer","change":null,"error":null}})"
-      "\n",
-      R"({"summary":{"sent":1,"ok":1,"late":0,"failed":0}})"};
-  FakeDaemon daemon(SocketPath("d"), ChunkedAnswer(lines));
+      R"("hops_max":16}}
+{"hop":{"ttl":1,"address":"10.77.0.254","rtt_seconds":0.0012,"peer":false}}
+{"hop":{"ttl":2,"address":"10.78.0.2","rtt_seconds":0.002,"peer":true}}
+{"trace":{"ending":"peer","change":null,"error":null}}
+{"summary":{"sent":1,"ok":1,"late":0,"failed":0}}
+)";
+  FakeDaemon daemon(SocketPath("d"), ChunkedAnswer({lines}));
   EXPECT_EQ(Process({"probe", "h2", "-c", "1", "--trace", "--socket", daemon.Path()}).Wait(),
             (Outcome{0,
                      std::string(kReplyText) +
