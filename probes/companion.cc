@@ -215,6 +215,7 @@ void Companion::Finish(Sent& sent, const End& end) {
     return;
   }
   if (end.rtt && end.outcome != Outcome::kLateSelf) path_.stats.AddRtt(Op::kUd, *end.rtt);
+  if (end.responder) path_.stats.AddResponder(Op::kUd, *end.responder);
   path_.stats.Decided(Op::kUd, end.outcome, end.status);
   if (!path_.env.news) return;
   path_.env.news({.key = path_.key,

@@ -107,6 +107,8 @@ TEST_F(ProberUdTest, EachClassSendsOneAnIntervalByAllWaysInTurn) {
   fabric_.Advance(85s);
   for (const Class traffic_class : {Class::kLossless, Class::kControl}) {
     EXPECT_THAT(Count(Series(Op::kUd, traffic_class), Outcome::kOk), AllOf(Ge(8U), Le(9U)));
+    EXPECT_EQ(Series(Op::kUd, traffic_class).responder.count(),
+              Count(Series(Op::kUd, traffic_class), Outcome::kOk));
     EXPECT_EQ(Series(Op::kUd, traffic_class).rtt.count(),
               Count(Series(Op::kUd, traffic_class), Outcome::kOk));
   }

@@ -49,7 +49,7 @@ TEST_F(EchoTest, ThePeersDaemonAnswersAndSaysWhatItTook) {
 TEST_F(EchoTest, ReceivesAreThereAgainAfterEveryEcho) {
   OpenDevices();
   const auto [a, b] = ConnectedPair();
-  for (std::uint64_t probe = 1; probe <= 5 * probes::kEchoReceives; ++probe) {
+  for (std::uint64_t probe = 1; probe <= std::uint64_t{5} * probes::kEchoReceives; ++probe) {
     ASSERT_TRUE(IsAnswered(a_, a, probe)) << probe;
     ASSERT_TRUE(IsAnswered(b_, b, probe)) << probe;
   }
