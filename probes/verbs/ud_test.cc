@@ -214,7 +214,7 @@ TEST_F(UdTest, AUdQpThatFailsIsMadeAnewAndRcStays) {
 
 TEST_F(UdTest, SwitchedOffAndOnWhileItRuns) {
   OpenDevices();
-  const auto [a, b] = ConnectBoth();
+  ConnectBoth();
   a_.transport.SetDatagrams(false);
   ASSERT_TRUE(Changed(a_, "fake_0/1: ud was switched on or off"));
   EXPECT_TRUE(RunUntil([this] { return UdOf("fake_0").qpn == 0; }));
