@@ -177,7 +177,7 @@ class Device {
 
   Datagrams::Handlers DatagramHandlers();
   std::vector<UdWanted> WantedUds();
-  void TakeUds(UdQps uds);
+  void TakeUds(UdQps&& uds);
   static Result<Linked> ConnectRc(const RtsRequest& request, bool datagrams, bool heeds_flow_label);
   void LinkDatagrams(probes::QpId id, const QpEntry& entry, Linked linked);
   void RetireDatagrams(RetiredDatagrams datagrams);

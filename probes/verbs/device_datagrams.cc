@@ -29,7 +29,7 @@ std::vector<Device::UdWanted> Device::WantedUds() {
   return wanted;
 }
 
-void Device::TakeUds(UdQps uds) {
+void Device::TakeUds(UdQps&& uds) {
   for (auto& [port, made] : uds) {
     if (made && state_ == State::kOpen && options_.datagrams) {
       RetireDatagrams(datagrams_.RemovePort(port));
