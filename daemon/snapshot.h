@@ -70,7 +70,7 @@ struct Snapshot {
   // the collections themselves say it.
   std::shared_ptr<const collectors::CountedHost> counted;
   std::vector<PeerSnapshot> peers;
-  std::vector<PathSnapshot> loopbacks;  // a port to itself: their keys name no peer
+  std::vector<PathSnapshot> loopbacks;               // a port to itself: their keys name no peer
   std::shared_ptr<const path_trace::Routes> routes;  // of their paths; null: nobody traces
   std::vector<discovery::SourceStatus> peer_sources;
   discovery::PeerCounts peer_counts;

@@ -1,6 +1,8 @@
 // Paths by source port: a queue pair that is built anew may go by another one.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "daemon/health/probe_book.h"
 #include "daemon/health/test_trace.h"
 
@@ -67,6 +69,23 @@ TEST_F(SourcePortsTest, ABlackHoledPortIsNamed) {
   for (const Evidence& evidence : finding->evidence) said += evidence.text + "; ";
   EXPECT_NE(said.find("by UDP source port 50216 to this peer were lost"), said.npos) << said;
   EXPECT_EQ(said.find("61234"), said.npos) << said;
+}
+
+// The last of the other class' paths is dead, not all of them.
+TEST_F(SourcePortsTest, AClassThatIsDeadIsNoDeadPeerWhereTheOtherComesThroughByOnePort) {
+  Session(true, 1);
+  for (int i = 0; i < 18; ++i) {
+    const bool well = i < 10;
+    host_.engine.Add(Result(host_.now, PathBy(50'216, ProbeClass::kControl), true));
+    host_.engine.Add(Result(host_.now, PathBy(61'234, ProbeClass::kControl), well));
+    host_.engine.Add(Result(host_.now, PathBy(50'216), well));
+    host_.engine.Add(Result(host_.now, PathBy(61'234), well));
+    host_.Run(1s, {});
+  }
+  EXPECT_TRUE(std::any_of(host_.said.begin(), host_.said.end(), [](const Finding& finding) {
+    return finding.condition == Condition::kPathLoss && finding.state == State::kActive &&
+           finding.subject.traffic_class == "lossless" && finding.severity == Severity::kMajor;
+  }));
 }
 
 // The old ports' paths, bad to the last, are no sign that its NIC does not answer.
