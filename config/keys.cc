@@ -89,8 +89,11 @@ void ReadPeers(const Value& value, std::vector<Peer>& peers) {
 // 0 where it is "off", which some would write as 0.
 void ReadUnlessOff(const Value& value, const DurationBounds& bounds, milliseconds& out) {
   const std::string& text = value.node.text;
-  if (value.node.kind == Node::Kind::kScalar && (text == "off" || text == "0" || text == "0s")) {
+  if (value.node.kind != Node::Kind::kScalar) return Read(value, bounds, out);
+  if (text == "off" || text == "0" || text == "0s") {
     out = milliseconds(0);
+  } else if (text.find_first_of("0123456789") == text.npos) {
+    value.Error("\"" + text + "\" is not a duration; use one such as 1h, or off");
   } else {
     Read(value, bounds, out);
   }

@@ -21,7 +21,7 @@ struct Unit {
 
 constexpr std::array<Unit, 4> kDurations = {
     {{"h", 3'600'000}, {"m", 60'000}, {"s", 1000}, {"ms", 1}}};
-constexpr milliseconds kDurationMax = std::chrono::hours(24);
+constexpr milliseconds kDurationMax = std::chrono::hours(168);
 
 constexpr std::array<Unit, 9> kSizes = {{{"TiB", 1ULL << 40},
                                          {"GiB", 1ULL << 30},
@@ -77,7 +77,7 @@ Result<milliseconds> ParseDuration(std::string_view text) {
   const std::optional<std::uint64_t> factor = FactorOf(quantity->unit, kDurations);
   if (!factor) return Fail({Quoted(text), " is not a duration"}, kAdvice);
   if (quantity->number > static_cast<std::uint64_t>(kDurationMax.count()) / *factor) {
-    return Fail({Quoted(text), " is longer than a day"}, "use at most 24h");
+    return Fail({Quoted(text), " is longer than a week"}, "use at most 168h");
   }
   return milliseconds(quantity->number * *factor);
 }

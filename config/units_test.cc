@@ -44,12 +44,12 @@ TEST(DurationTest, OtherSpellingsAreRefused) {
 }
 
 TEST(DurationTest, ADayIsTheLongest) {
-  EXPECT_EQ(ParseDuration("24h"), 24h);
-  EXPECT_EQ(ParseDuration("86400s"), 24h);
-  EXPECT_EQ(DurationError("25h"), "\"25h\" is longer than a day; use at most 24h");
-  EXPECT_EQ(DurationError("86401s"), "\"86401s\" is longer than a day; use at most 24h");
+  EXPECT_EQ(ParseDuration("168h"), 168h);
+  EXPECT_EQ(ParseDuration("604800s"), 168h);
+  EXPECT_EQ(DurationError("169h"), "\"169h\" is longer than a week; use at most 168h");
+  EXPECT_EQ(DurationError("604801s"), "\"604801s\" is longer than a week; use at most 168h");
   EXPECT_EQ(DurationError("18446744073709551615h"),
-            "\"18446744073709551615h\" is longer than a day; use at most 24h");
+            "\"18446744073709551615h\" is longer than a week; use at most 168h");
 }
 
 TEST(BytesTest, TakesBytesAndBothKindsOfUnits) {

@@ -13,6 +13,8 @@ namespace {
 // What a class sends; probes::Op names the same, and `ud` (validate_test holds them together).
 constexpr std::array<std::string_view, 6> kOps = {"write0", "write", "write_mtu",
                                                   "read",   "echo",  "atomic"};
+// Measured beside what is sent (config.h, GoesToPeers).
+constexpr std::array<std::string_view, 2> kBesideOps = {"loopback", "connect"};
 // The other name of an op.
 std::string_view Plain(std::string_view op) { return op == "send" ? "echo" : op; }
 
@@ -25,8 +27,9 @@ bool Holds(const std::array<std::string_view, kSize>& words, std::string_view wo
 std::string WhyNot(const std::string& op) {
   if (Holds(kOps, Plain(op)) || !GoesToPeers(op)) return {};
   if (op == "ud") return "ud goes out beside a class's ops, as ud.interval says";
-  const std::string use = "use " + Join(kOps);
-  const std::string_view nearest = Nearest(op, kOps);
+  const std::string use = "use " + Join(kOps) + ", loopback, connect";
+  std::string_view nearest = Nearest(op, kOps);
+  if (nearest.empty()) nearest = Nearest(op, kBesideOps);
   return Quoted(op) + " is not an op; " +
          (nearest.empty() ? use : "did you mean " + std::string(nearest) + "?");
 }
@@ -47,7 +50,7 @@ void ValidateOps(const Class& traffic_class, const std::string& key, Report& rep
     } else if (std::any_of(ops.begin(), here, [&op = ops[i]](const std::string& before) {
                  return Plain(before) == Plain(op);
                })) {
-      report.Error(item, ops[i] + " is listed twice; every op is sent once an interval anyway");
+      report.Error(item, ops[i] + " is listed twice; once is enough");
     }
   }
 }

@@ -124,7 +124,8 @@ TEST(ValidateClassesTest, OpsAreExactlyThoseOfTheProbes) {
                           "read?"));
   EXPECT_THAT(Problems("classes: {lossless: {ops: [ping]}}"),
               ElementsAre(HasSubstr(
-                  "\"ping\" is not an op; use write0, write, write_mtu, read, echo, atomic")));
+                  "\"ping\" is not an op; use write0, write, write_mtu, read, echo, atomic, "
+                  "loopback, connect")));
 }
 
 TEST(ValidateClassesTest, DatagramsHaveAnIntervalOfTheirOwn) {

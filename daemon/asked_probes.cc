@@ -113,7 +113,7 @@ void AskedProbes::Begin(std::uint64_t id, const http::ProbeRequest& request,
     boost::asio::steady_timer& timer = series_.at(id).timer;
     timer.expires_after(kFirstReply);
     timer.async_wait([this, id](const boost::system::error_code& error) {
-      if (!error) BeginTrace(id);
+      if (!error) BeginTrace(id, 0);
     });
   }
   Send(id);
@@ -145,7 +145,7 @@ void AskedProbes::AfterProbe(std::uint64_t id, const probes::AskedProbe& asked) 
       .sport = asked.sport,
       .note = asked.note});
   series.sent_all = series.request.count != 0 && series.sent >= series.request.count;
-  if (series.request.trace) BeginTrace(id);
+  if (series.request.trace) BeginTrace(id, asked.sport);
   if (series.sent_all) return EndIfAllIsSaid(id);
   // A probe that took longer than the interval delays the next; nothing is made up for.
   series.next = std::max(series.next, now);
@@ -155,13 +155,14 @@ void AskedProbes::AfterProbe(std::uint64_t id, const probes::AskedProbe& asked) 
   });
 }
 
-void AskedProbes::BeginTrace(std::uint64_t id) {
+void AskedProbes::BeginTrace(std::uint64_t id, std::uint16_t sport) {
   const auto found = series_.find(id);
   if (found == series_.end() || found->second.trace_over) return;
   Series& series = found->second;
   series.trace_over = false;
-  tracing_.Ask(series.request.peer, series.request.traffic_class,
-               [this, id](const path_trace::News& news) { AfterTrace(id, news); });
+  tracing_.Ask(
+      series.request.peer, series.request.traffic_class,
+      [this, id](const path_trace::News& news) { AfterTrace(id, news); }, sport);
 }
 
 void AskedProbes::AfterTrace(std::uint64_t id, const path_trace::News& news) {

@@ -58,7 +58,8 @@ class AskedProbes : public http::Commands {
              std::function<void(const http::ProbeEvent&)> handler);
   void Send(std::uint64_t id);
   void AfterProbe(std::uint64_t id, const probes::AskedProbe& asked);
-  void BeginTrace(std::uint64_t id);
+  // The first that has been sent: by its source port.
+  void BeginTrace(std::uint64_t id, std::uint16_t sport);
   void AfterTrace(std::uint64_t id, const path_trace::News& news);
   void EndIfAllIsSaid(std::uint64_t id);
 

@@ -36,6 +36,8 @@ class Loopback {
   const PortId& port() const { return key_.local; }
   const ClassSettings& settings() const { return settings_; }
   void SetPort(const std::optional<TransportPort>& port);
+  // Of one with other settings: the labels of its series are ours, and counters do not go back.
+  void Absorb(const Loopback& ended) { stats_.Absorb(ended.stats_); }
   // The transport has closed our QPs (port or GID event).
   void OnPortChanged(const std::string& why);
   void OnCompletion(const Completion& completion);

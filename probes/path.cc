@@ -290,6 +290,11 @@ void Path::Settle() {
   }
 }
 
+void Path::Absorb(const Path& ended) {
+  stats_.Absorb(ended.stats_);
+  absorbed_rebuilds_ += ended.connection_.rebuilds() + ended.absorbed_rebuilds_;
+}
+
 // Both ends measure: the leader all of it, the follower from the request on.
 void Path::TakeConnectEnds() {
   while (const std::optional<ConnectEnd> end = connection_.TakeEnd()) {

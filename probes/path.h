@@ -44,7 +44,7 @@ class Path {
   // After anything was done to the connection from outside: what was out on a QP that went ends.
   void Settle();
   // Of a stream that ended: the labels of its series are ours, and counters do not go back.
-  void Absorb(const Path& ended) { stats_.Absorb(ended.stats_); }
+  void Absorb(const Path& ended);
   bool HasUndecided() const { return !undecided_.empty(); }
 
   TimePoint NextDue() const;
@@ -122,6 +122,7 @@ class Path {
   PathStats stats_;
   PathSchedule schedule_;
   std::uint32_t probes_ = 0;
+  std::uint64_t absorbed_rebuilds_ = 0;
   std::optional<Outstanding> outstanding_;
   // Echoes that the peer's NIC has and its daemon has not answered, oldest first: the QP is free
   // for other probes meanwhile. Those that were given up keep a receive of the peer's and so stay.

@@ -131,7 +131,7 @@ PathSnapshot Path::Snapshot(TimePoint now) const {
   snapshot.problem = connection_.Problem();
   snapshot.sport = connection_.sport();
   snapshot.ends = connection_.Ends();
-  snapshot.rebuilds = connection_.rebuilds();
+  snapshot.rebuilds = connection_.rebuilds() + absorbed_rebuilds_;
   snapshot.series = stats_.series();
   const auto show = [this, now, &snapshot](const Outstanding& probe) {
     if (probe.answer) return;

@@ -84,7 +84,8 @@ class Prober : public PeerEvents {
   void OnEcho(const EchoReply& reply);
   void OnPortChanged(const PortId& port, const std::string& why);
   void Reconcile();
-  void OfferStreams(std::vector<PeerPort>& local) const;
+  void OfferStreams(std::vector<PeerPort>& local);
+  std::uint32_t QpsFor(const std::string& device, const std::vector<PeerPort>& local) const;
   std::set<PathKey> Wanted(const std::vector<PeerPort>& local) const;
   void AddPath(const PathKey& key);
   void ReconcileLoopbacks();
@@ -104,6 +105,7 @@ class Prober : public PeerEvents {
   std::map<std::string, Peer> peers_;
   std::map<PortId, TransportPort> ports_;
   std::vector<PeerPort> offered_;
+  std::map<std::string, std::uint32_t> told_streams_;  // by device, as they fit
   PathId last_id_ = 0;
   std::size_t asks_ = 0;
   std::map<PathKey, Entry> entries_;

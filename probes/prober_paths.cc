@@ -1,5 +1,6 @@
 // Which paths there are: of peers, ports, settings and the budget.
 #include <algorithm>
+#include <chrono>
 #include <optional>
 #include <string>
 #include <utility>
@@ -9,6 +10,8 @@
 
 namespace rdmapulse::probes {
 namespace {
+
+constexpr Duration kSeldom = std::chrono::hours(1);
 
 const PeerPort* PortOf(const std::vector<PeerPort>& ports, const PortId& id) {
   const auto found = std::find_if(ports.begin(), ports.end(),
@@ -60,17 +63,37 @@ void Prober::Reconcile() {
   }
 }
 
-// All streams of a port, or one: where not all of them would fit into the budget. What the peers
-// offer is taken as it is, so that neither end's choice hangs on the other's.
-void Prober::OfferStreams(std::vector<PeerPort>& local) const {
-  for (PeerPort& port : local)
-    port.streams = port.protocol == Protocol::kRoceV2 ? settings_.streams : 1;
-  std::map<std::string, std::uint32_t> qps;
-  for (const auto& [key, loopback] : loopbacks_) qps[key.first.device] += kLoopbackQps;
-  for (const PathKey& key : Wanted(local)) ++qps[key.local.device];
-  for (PeerPort& port : local) {
-    if (qps[port.id.device] > settings_.qps_per_nic) port.streams = 1;
+// As many streams as fit into the budget of the port's device. What the peers offer is taken as it
+// is, so that neither end's choice hangs on the other's.
+void Prober::OfferStreams(std::vector<PeerPort>& local) {
+  const auto limit = [&local](const std::string& device, std::uint32_t streams) {
+    for (PeerPort& port : local) {
+      if (port.id.device != device) continue;
+      port.streams = port.protocol == Protocol::kRoceV2 ? streams : 1;
+    }
+  };
+  std::map<std::string, std::uint32_t> fitting;
+  for (const PeerPort& port : local) fitting[port.id.device] = settings_.streams;
+  for (const auto& [device, streams] : fitting) limit(device, streams);
+  for (auto& [device, streams] : fitting) {
+    while (streams > 1 && QpsFor(device, local) > settings_.qps_per_nic) limit(device, --streams);
+    const auto told = told_streams_.find(device);
+    if ((told == told_streams_.end() ? settings_.streams : told->second) != streams) {
+      seams_.journal("device " + device + ": budget.qps_per_nic (" +
+                     std::to_string(settings_.qps_per_nic) + ") holds " + std::to_string(streams) +
+                     " of paths.source_ports (" + std::to_string(settings_.streams) + ")");
+    }
   }
+  told_streams_ = std::move(fitting);
+}
+
+std::uint32_t Prober::QpsFor(const std::string& device, const std::vector<PeerPort>& local) const {
+  std::uint32_t qps = 0;
+  for (const auto& [key, loopback] : loopbacks_) {
+    if (key.first.device == device) qps += kLoopbackQps;
+  }
+  for (const PathKey& key : Wanted(local)) qps += key.local.device == device ? 1 : 0;
+  return qps;
 }
 
 std::set<PathKey> Prober::Wanted(const std::vector<PeerPort>& local) const {
@@ -105,10 +128,8 @@ void Prober::ReconcileLoopbacks() {
     if (port == ports_.end() || port->second.protocol == Protocol::kIwarp) return false;
     return settings_.classes[static_cast<std::size_t>(traffic_class)].loopback;
   };
-  std::erase_if(loopbacks_, [this, &wanted](const auto& entry) {
-    const auto& [port, traffic_class] = entry.first;
-    return !wanted(port, traffic_class) ||
-           entry.second->settings() != settings_.classes[static_cast<std::size_t>(traffic_class)];
+  std::erase_if(loopbacks_, [&wanted](const auto& entry) {
+    return !wanted(entry.first.first, entry.first.second);
   });
   for (const auto& [id, port] : ports_) {
     for (const Class traffic_class : {Class::kLossless, Class::kControl}) {
@@ -132,9 +153,10 @@ ClassSettings Prober::SettingsOf(const PathKey& key) const {
   PathKey other = key;
   for (other.stream = 1; entries_.contains(other); ++other.stream) ++settings.streams;
   settings.rotate = settings_.rotate;
-  if (key.stream > 0) {  // the first one's go by ports of their own anyway
-    settings.ud_interval = Duration::zero();
-    settings.attributes.ud_source_ports = 0;
+  if (key.stream > 0 && settings.ud_interval > Duration::zero()) {
+    // By its own source port alone, and hardly ever but while one of its probes is overdue.
+    settings.ud_interval = std::max(settings.ud_interval, kSeldom);
+    settings.attributes.ud_source_ports = 1;
   }
   return settings;
 }

@@ -153,6 +153,17 @@ TEST_F(StreamsTest, AskedProbesGoByEachInTurn) {
   EXPECT_THAT(sports, SizeIs(3));
 }
 
+TEST_F(StreamsTest, DatagramsGoBesideEach) {
+  Start(3);
+  for (int i = 0; i < 6; ++i) {
+    AskedProbe answer;
+    h1().prober().Ask("h2", Op::kUd, Class::kLossless,
+                      [&answer](const AskedProbe& asked) { answer = asked; });
+    fabric_.Advance(100ms);
+    EXPECT_EQ(answer.outcome, Outcome::kOk) << answer.note;
+  }
+}
+
 TEST_F(StreamsTest, TheSmallerNumberOfBothEndsHoldsAndAReloadChangesIt) {
   Start(InStreams("h2", 4), InStreams("h1", 1));
   EXPECT_THAT(Paths(h1()), SizeIs(2));
@@ -181,10 +192,17 @@ TEST_F(StreamsTest, WhatAStreamCountedGoesOnWithTheFirst) {
   EXPECT_NEAR(static_cast<double>(total() - before), 10, 2);
 }
 
-TEST_F(StreamsTest, WhereTheyWouldNotFitIntoTheBudgetThereIsOne) {
-  Settings settings = InStreams("h2", 2);
-  settings.qps_per_nic = 3;  // two classes by two ports are four
-  Start(settings, InStreams("h1", 2));
+TEST_F(StreamsTest, WhatDoesNotFitIntoTheBudgetIsLeftOutAndSaidOnce) {
+  Settings settings = InStreams("h2", 4);
+  settings.qps_per_nic = 5;  // two classes by three ports are six
+  Start(settings, InStreams("h1", 4));
+  fabric_.Advance(5s);
+  EXPECT_THAT(Paths(h1()), SizeIs(4));
+  EXPECT_THAT(h1().journal, ::testing::Contains("device mlx5_0: budget.qps_per_nic (5) holds 2 of "
+                                                "paths.source_ports (4)")
+                                .Times(1));
+  settings.qps_per_nic = 3;
+  h1().prober().Configure(settings);
   fabric_.Advance(5s);
   EXPECT_THAT(Paths(h1()), SizeIs(2));
   EXPECT_THAT(Paths(h2()), SizeIs(2));

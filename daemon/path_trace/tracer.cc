@@ -115,18 +115,19 @@ void Tracer::OnPaths(const std::vector<probes::PathSnapshot>& paths, TimePoint n
   if (due_changed) seams_.due_changed();
 }
 
-void Tracer::Ask(const std::string& peer, probes::Class traffic_class, Listener listener) {
-  asked_.push_back({peer, traffic_class, std::move(listener)});
+void Tracer::Ask(const std::string& peer, probes::Class traffic_class, Listener listener,
+                 std::uint16_t sport) {
+  asked_.push_back({peer, traffic_class, std::move(listener), sport});
   seams_.due_changed();
 }
 
-// As Prober::Ask chooses: one that is up before one that is not.
+// By that source port; else one that is up before one that is not.
 const std::pair<const probes::PathKey, Tracer::Path>* Tracer::Chosen(const Asked& asked) const {
   const std::pair<const probes::PathKey, Path>* best = nullptr;
   for (const auto& one : paths_) {
     if (one.first.peer != asked.peer || one.first.traffic_class != asked.traffic_class) continue;
-    if (best == nullptr || one.second.up) best = &one;
-    if (one.second.up) break;
+    if (asked.sport != 0 && one.second.sport == asked.sport) return &one;
+    if (best == nullptr || (one.second.up && !best->second.up)) best = &one;
   }
   return best;
 }
@@ -161,9 +162,13 @@ void Tracer::BeginAsked(TimePoint now) {
 
 void Tracer::BeginDue(TimePoint now) {
   if (settings_.interval <= Duration::zero() || !scheduling_) return;
-  for (auto& [key, path] : paths_) {
-    if (path.due > now) continue;
-    if (running_.size() >= kAtOnce) return;
+  while (running_.size() < kAtOnce) {
+    // Who has waited longest: in order of their names the last ones would never have a turn.
+    const auto next =
+        std::min_element(paths_.begin(), paths_.end(),
+                         [](const auto& a, const auto& b) { return a.second.due < b.second.due; });
+    if (next == paths_.end() || next->second.due > now) return;
+    auto& [key, path] = *next;
     path.due = now + settings_.interval;
     if (running_.contains(key) || !WhyNot(key.peer, path.ends).empty()) continue;
     Begin(key, path, now);

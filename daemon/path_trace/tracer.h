@@ -67,8 +67,9 @@ class Tracer {
 
   // Traces the path by which probes go to the peer in that class, as soon as the rate allows, or
   // listens to the trace that goes on. The listener hears of it later, never from here, and last of
-  // an Ended.
-  void Ask(const std::string& peer, probes::Class traffic_class, Listener listener);
+  // an Ended. `sport`: by which source port, of several; 0: any.
+  void Ask(const std::string& peer, probes::Class traffic_class, Listener listener,
+           std::uint16_t sport = 0);
 
   void Tick(TimePoint now);
   TimePoint NextDue(TimePoint now) const;
@@ -100,6 +101,7 @@ class Tracer {
     std::string peer;
     probes::Class traffic_class = probes::Class::kLossless;
     Listener listener;
+    std::uint16_t sport = 0;
   };
 
   void BeginAsked(TimePoint now);

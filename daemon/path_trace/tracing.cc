@@ -40,8 +40,9 @@ void Tracing::OnPaths(const std::vector<probes::PathSnapshot>& paths) {
   tracer_.OnPaths(paths, Clock::now());
 }
 
-void Tracing::Ask(const std::string& peer, probes::Class traffic_class, Tracer::Listener listener) {
-  tracer_.Ask(peer, traffic_class, std::move(listener));
+void Tracing::Ask(const std::string& peer, probes::Class traffic_class, Tracer::Listener listener,
+                  std::uint16_t sport) {
+  tracer_.Ask(peer, traffic_class, std::move(listener), sport);
 }
 
 void Tracing::Arm() {

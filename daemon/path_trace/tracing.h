@@ -24,7 +24,8 @@ class Tracing {
   void Configure(const config::Config& config);
   void OnPaths(const std::vector<probes::PathSnapshot>& paths);
   // As Tracer's.
-  void Ask(const std::string& peer, probes::Class traffic_class, Tracer::Listener listener);
+  void Ask(const std::string& peer, probes::Class traffic_class, Tracer::Listener listener,
+           std::uint16_t sport = 0);
   std::shared_ptr<const Routes> routes() { return tracer_.routes(); }
   // Nobody hears of anything any more.
   void Stop();
