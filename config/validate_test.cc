@@ -115,9 +115,9 @@ TEST(ValidateClassesTest, OpsAreExactlyThoseOfTheProbes) {
   for (std::size_t i = 0; i < probes::kOpCount; ++i) {
     const std::string op(probes::Name(static_cast<probes::Op>(i)));
     if (op == "ud") continue;
-    const std::string beside = op == "write" ? "read" : "write";
-    EXPECT_THAT(Problems("classes: {lossless: {ops: [" + op + ", " + beside + "]}}"), IsEmpty())
-        << op;
+    std::string both = "classes: {lossless: {ops: [" + op;
+    both += op == "write" ? ", read]}}" : ", write]}}";
+    EXPECT_THAT(Problems(both), IsEmpty()) << op;
   }
   EXPECT_THAT(Problems("classes: {lossless: {ops: [raed]}}"),
               ElementsAre("f:1:28: classes.lossless.ops[0]: \"raed\" is not an op; did you mean "
