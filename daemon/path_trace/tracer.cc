@@ -100,7 +100,7 @@ void Tracer::OnPaths(const std::vector<probes::PathSnapshot>& paths, TimePoint n
       path.due = now + FirstAfter(seen.key, settings_.interval);
       due_changed = true;
     }
-    next.emplace(seen.key, std::move(path));
+    next.emplace(seen.key, path);
   }
   paths_ = std::move(next);
   std::vector<probes::PathKey> gone;
