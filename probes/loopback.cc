@@ -32,6 +32,10 @@ Loopback::~Loopback() {
   }
 }
 
+std::string Loopback::Subject() const {
+  return "loopback " + key_.local.Text() + " " + std::string(Name(key_.traffic_class));
+}
+
 void Loopback::SetPort(const std::optional<TransportPort>& port) {
   const bool came = port && port->usable && !(port_ && port_->usable);
   port_ = port;
@@ -117,9 +121,7 @@ void Loopback::AfterConnect(std::uint64_t attempt, const Result<void>& connected
   if (!connected) return Drop(connected.error().Text(), env_.Spread(kRetryAfter));
   if (++done_ < ends_.size()) return Connect();
   state_ = State::kUp;
-  problem_.clear();
-  rebuilds_ += was_up_ ? 1 : 0;
-  was_up_ = true;
+  if (!std::exchange(problem_, {}).empty()) env_.journal(Subject() + ": up");
   env_.loopback_moved_on();
 }
 
@@ -170,6 +172,7 @@ void Loopback::Drop(const std::string& why, Duration retry_in) {
     if (const QpId qp = std::exchange(end.qp, 0); qp != 0) env_.transport.Close(qp);
   }
   state_ = State::kWaiting;
+  if (why != problem_) env_.journal(Subject() + ": " + why);
   problem_ = why;
   due_ = env_.now() + retry_in;
   env_.loopback_moved_on();
@@ -182,7 +185,6 @@ PathSnapshot Loopback::Snapshot(TimePoint now) const {
                       : state_ == State::kWaiting ? "backoff"
                                                   : "connecting";
   snapshot.problem = port_ && !port_->usable ? port_->reason : problem_;
-  snapshot.rebuilds = rebuilds_;
   snapshot.series = stats_.series();
   if (outstanding_) {
     ProbeSeries& series = snapshot.series.front();

@@ -33,7 +33,6 @@ class Loopback {
   Loopback& operator=(const Loopback&) = delete;
   ~Loopback();
 
-  const PortId& port() const { return key_.local; }
   const ClassSettings& settings() const { return settings_; }
   void SetPort(const std::optional<TransportPort>& port);
   // Of one with other settings: the labels of its series are ours, and counters do not go back.
@@ -63,6 +62,7 @@ class Loopback {
     TimePoint posted;
   };
 
+  std::string Subject() const;  // for the journal
   void Open();
   void Connect();
   void Post(TimePoint now);
@@ -84,8 +84,6 @@ class Loopback {
   std::size_t done_ = 0;       // ends of which this state's step is over
   TimePoint due_ = TimePoint::min();
   std::uint32_t probes_ = 0;
-  std::uint64_t rebuilds_ = 0;
-  bool was_up_ = false;
   std::optional<Outstanding> outstanding_;
 };
 

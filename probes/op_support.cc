@@ -49,7 +49,9 @@ std::string WhyNot(Op op, const QpEndpoint& here, const QpEndpoint& there) {
     if (const std::string why = WhyNoAtomic(here, there); !why.empty()) return "atomic: " + why;
   }
   if (op == Op::kUd) {
-    if (here.ud_qpn == 0) return "ud: " + here.port.Text() + " here takes no datagrams";
+    if (here.ud_qpn == 0)
+      return "ud: " + here.port.Text() +
+             " here takes no datagrams: ud.interval is off, or the journal says why";
     if (there.ud_qpn != 0) return {};
     return "ud: " + there.port.Text() +
            " at the peer takes no datagrams: it cannot, they are switched off, or its rdmapulse is "
@@ -68,12 +70,13 @@ std::string WhyNot(Op op, const QpEndpoint& here, const QpEndpoint& there) {
 
 std::string WhyNot(Op op, Protocol protocol) {
   if (op == Op::kLoopback) {
-    return "loopback goes to no peer: list it in classes.control.ops, and `rdmapulse ports --json` "
+    return "loopback goes to no peer: of a class that lists it in its ops, `rdmapulse ports "
+           "--json` "
            "and rdmapulse_probe_rtt_seconds{op=\"loopback\"} tell what it takes";
   }
   if (op == Op::kConnect) {
-    return "connect is measured whenever a path is built, and not by itself: list it in "
-           "classes.control.ops, and `rdmapulse peers` shows it";
+    return "connect is measured whenever a path is built, and not by itself: of a class that lists "
+           "it in its ops, `rdmapulse peers` shows it";
   }
   if (Measures(op, protocol)) return {};
   if (op == Op::kUd) return "ud is not sent over iWARP, which has no datagrams: use --op read";

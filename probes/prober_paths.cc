@@ -78,10 +78,12 @@ void Prober::OfferStreams(std::vector<PeerPort>& local) {
   for (auto& [device, streams] : fitting) {
     while (streams > 1 && QpsFor(device, local) > settings_.qps_per_nic) limit(device, --streams);
     const auto told = told_streams_.find(device);
-    if ((told == told_streams_.end() ? settings_.streams : told->second) != streams) {
+    const bool news = told == told_streams_.end() || told->second != streams;
+    if (news && streams < settings_.streams) {
       seams_.journal("device " + device + ": budget.qps_per_nic (" +
-                     std::to_string(settings_.qps_per_nic) + ") holds " + std::to_string(streams) +
-                     " of paths.source_ports (" + std::to_string(settings_.streams) + ")");
+                     std::to_string(settings_.qps_per_nic) + ") has room for " +
+                     std::to_string(streams) + " of paths.source_ports (" +
+                     std::to_string(settings_.streams) + "); raise it or lower these");
     }
   }
   told_streams_ = std::move(fitting);
@@ -134,11 +136,12 @@ void Prober::ReconcileLoopbacks() {
   for (const auto& [id, port] : ports_) {
     for (const Class traffic_class : {Class::kLossless, Class::kControl}) {
       if (!wanted(id, traffic_class)) continue;
+      const ClassSettings& settings = settings_.classes[static_cast<std::size_t>(traffic_class)];
       auto& loopback = loopbacks_[{id, traffic_class}];
-      if (loopback == nullptr) {
-        loopback =
-            std::make_unique<Loopback>(env_, ++last_id_, id, traffic_class,
-                                       settings_.classes[static_cast<std::size_t>(traffic_class)]);
+      if (loopback == nullptr || loopback->settings() != settings) {
+        auto fresh = std::make_unique<Loopback>(env_, ++last_id_, id, traffic_class, settings);
+        if (loopback != nullptr) fresh->Absorb(*loopback);
+        loopback = std::move(fresh);
       }
       loopback->SetPort(port);
     }

@@ -198,9 +198,14 @@ TEST_F(StreamsTest, WhatDoesNotFitIntoTheBudgetIsLeftOutAndSaidOnce) {
   Start(settings, InStreams("h1", 4));
   fabric_.Advance(5s);
   EXPECT_THAT(Paths(h1()), SizeIs(4));
-  EXPECT_THAT(h1().journal, ::testing::Contains("device mlx5_0: budget.qps_per_nic (5) holds 2 of "
-                                                "paths.source_ports (4)")
-                                .Times(1));
+  EXPECT_THAT(h1().journal,
+              ::testing::Contains("device mlx5_0: budget.qps_per_nic (5) has room for 2 of "
+                                  "paths.source_ports (4); raise it or lower these")
+                  .Times(1));
+  h1().journal.clear();
+  settings.qps_per_nic = 256;
+  h1().prober().Configure(settings);
+  EXPECT_THAT(h1().journal, ::testing::Not(::testing::Contains(::testing::HasSubstr("budget"))));
   settings.qps_per_nic = 3;
   h1().prober().Configure(settings);
   fabric_.Advance(5s);
