@@ -27,7 +27,7 @@ bool Holds(const std::array<std::string_view, kSize>& words, std::string_view wo
 std::string WhyNot(const std::string& op) {
   if (Holds(kOps, Plain(op)) || !GoesToPeers(op)) return {};
   if (op == "ud") return "ud goes out beside a class's ops, as ud.interval says";
-  const std::string use = "use " + Join(kOps) + ", loopback, connect";
+  const std::string use = "use " + Join(kOps) + ", " + Join(kBesideOps);
   std::string_view nearest = Nearest(op, kOps);
   if (nearest.empty()) nearest = Nearest(op, kBesideOps);
   return Quoted(op) + " is not an op; " +
@@ -68,7 +68,7 @@ void ValidateDeadline(const Class& traffic_class, const std::string& key, Report
                                         "as overdue; make the deadline shorter or equal");
     return;
   }
-  const std::int64_t ops = static_cast<std::int64_t>(SentOps(traffic_class));
+  const auto ops = static_cast<std::int64_t>(SentOps(traffic_class));
   if (ops > 1 && traffic_class.deadline * ops > traffic_class.interval) {
     report.Warn(key + ".deadline",
                 deadline + " is longer than the " + std::to_string(ops) + " ops of one interval (" +

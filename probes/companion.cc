@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <utility>
 
+#include "probes/stream.h"
+
 namespace rdmapulse::probes {
 namespace {
 
@@ -19,26 +21,16 @@ constexpr std::size_t kSentMax = 64;
 // Where nothing goes out the schedule does not matter; it cannot be of 0.
 constexpr Duration kNever = 1h;
 
-// Spreads the paths of a host over the interval, the same after a restart. FNV-1a.
-double PhaseOf(const PathKey& key) {
-  std::uint64_t hash = 0xcbf29ce484222325ULL;
-  for (const char c : Text(key)) {
-    hash ^= static_cast<unsigned char>(c);
-    hash *= 0x100000001b3ULL;
-  }
-  return static_cast<double>(hash >> 11U) * 0x1.0p-53;
-}
-
-PathSchedule ScheduleOf(const ClassSettings& settings, const PathKey& key, TimePoint now) {
+PathSchedule ScheduleOf(const ClassSettings& settings, const PathKey& key, const PathEnv& env) {
   const Duration interval =
       settings.ud_interval > Duration::zero() ? settings.ud_interval : Duration(kNever);
-  return {1, interval, PhaseOf(key), now};
+  return {1, interval, PhaseOf(key, settings.streams, env.seed), env.now()};
 }
 
 }  // namespace
 
 Companion::Companion(Of path)
-    : path_(path), schedule_(ScheduleOf(path.settings, path.key, path.env.now())) {}
+    : path_(path), schedule_(ScheduleOf(path.settings, path.key, path.env)) {}
 
 bool Companion::On() const {
   return path_.settings.ud_interval > Duration::zero() &&
@@ -50,7 +42,7 @@ Duration Companion::HardDeadline() const {
   return std::max<Duration>(kPatience, 2 * path_.settings.deadline);
 }
 
-void Companion::SetClass() { schedule_ = ScheduleOf(path_.settings, path_.key, path_.env.now()); }
+void Companion::SetClass() { schedule_ = ScheduleOf(path_.settings, path_.key, path_.env); }
 
 std::string Companion::Refusal() const {
   const auto waiting = std::count_if(sent_.begin(), sent_.end(),
@@ -102,7 +94,7 @@ void Companion::PostDue(TimePoint now, std::optional<TimePoint> rc_late_from) {
 }
 
 void Companion::Post(std::uint32_t way, AskedAnswer answer, TimePoint now) {
-  const std::uint64_t probe = (path_.id << 32U) | kMark | (++count_ & (kMark - 1));
+  const std::uint64_t probe = (path_.id << kProbeBits) | kMark | (++count_ & (kMark - 1));
   sent_.push_back({.probe = probe,
                    .way = way,
                    .sport = 0,

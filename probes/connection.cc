@@ -157,6 +157,7 @@ void Connection::Build(TimePoint now) {
 
 void Connection::OpenQp() {
   state_ = State::kOpening;
+  changing_port_ = false;  // what fails from here on is said
   QpAttributes attributes = attributes_;
   attributes.flow_label = flow_label_;
   env_.transport.Open(
@@ -247,7 +248,6 @@ void Connection::AfterConnect(std::uint64_t serial, Result<void> connected) {
   problem_.clear();
   rebuilds_ += up_label_ == flow_label_ ? 1 : 0;
   up_label_ = flow_label_;
-  changing_port_ = false;
 }
 
 TimePoint Connection::RotationDue() const {

@@ -1,8 +1,7 @@
 // Brings one QP pair up and keeps it up: the state machine of a path's two ends.
 //
-//   leader:   waiting ─ Open ─► opening ─ ask peer ─► offering ─ Connect ─► connecting ─► up (tells
-//   ready) follower: waiting ─ asked ─► opening ─ Connect ─► connecting ─ replies ─► awaiting_ready
-//   ─► up
+// - leader: waiting ─ Open ─► opening ─ ask peer ─► offering ─ Connect ─► connecting ─► up, tells
+// - follower: waiting ─ asked ─► opening ─ Connect ─► connecting ─ replies ─► awaiting_ready ─► up
 //
 // Whatever fails, at either end, leads back to waiting; the leader tries again after a back-off.
 // Loop thread only; handlers that come after the path has ended, or about an earlier QP, are
@@ -81,7 +80,7 @@ class Connection {
   TimePoint RotationDue() const;
   void Rotate(TimePoint now);
   // It is down for that reason alone.
-  bool changing_port() const { return changing_port_; }
+  bool changing_port() const { return changing_port_ && Obstacle().empty(); }
 
   TimePoint NextDue() const;  // TimePoint::max(): nothing to wait for
   void Tick(TimePoint now);

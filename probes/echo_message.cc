@@ -1,6 +1,7 @@
 #include "probes/echo_message.h"
 
 #include <algorithm>
+#include <boost/endian/conversion.hpp>
 #include <chrono>
 #include <string>
 
@@ -14,30 +15,15 @@ constexpr std::size_t kResponderAt = 16;
 // Longer than any probe is waited for: what says more was not written by a daemon.
 constexpr std::uint64_t kResponderNsMax = 3'600'000'000'000;
 
-void Write(std::uint64_t value, std::span<std::uint8_t, 8> to) {
-  for (std::uint8_t& byte : to) {
-    byte = static_cast<std::uint8_t>(value >> 56U);
-    value <<= 8U;
-  }
-}
-
-std::uint64_t Read(std::span<const std::uint8_t> from) {
-  std::uint64_t value = 0;
-  for (const std::uint8_t byte : from.first(8)) value = value << 8U | byte;
-  return value;
-}
-
 }  // namespace
 
 std::array<std::uint8_t, kEchoBytes> Encode(const EchoMessage& message) {
   std::array<std::uint8_t, kEchoBytes> bytes{kMark[0], kMark[1], kVersion,
                                              static_cast<std::uint8_t>(message.kind)};
-  const std::span<std::uint8_t, kEchoBytes> all(bytes);
-  Write(message.number, all.subspan<kNumberAt, 8>());
+  boost::endian::store_big_u64(&bytes[kNumberAt], message.number);
   const std::int64_t responder = std::chrono::nanoseconds(message.responder).count();
   const auto most = static_cast<std::int64_t>(kResponderNsMax);
-  Write(static_cast<std::uint64_t>(std::clamp<std::int64_t>(responder, 0, most)),
-        all.subspan<kResponderAt, 8>());
+  boost::endian::store_big_s64(&bytes[kResponderAt], std::clamp<std::int64_t>(responder, 0, most));
   return bytes;
 }
 
@@ -50,10 +36,10 @@ Result<EchoMessage> DecodeEcho(std::span<const std::uint8_t> bytes) {
   if (bytes[3] != 1 && bytes[3] != 2) {
     return Fail({"kind ", std::to_string(bytes[3]), " is neither question nor answer"});
   }
-  const std::uint64_t responder = Read(bytes.subspan(kResponderAt));
+  const std::uint64_t responder = boost::endian::load_big_u64(&bytes[kResponderAt]);
   if (responder > kResponderNsMax) return Fail({"the responder's delay is over an hour"});
   return EchoMessage{.kind = static_cast<EchoMessage::Kind>(bytes[3]),
-                     .number = Read(bytes.subspan(kNumberAt)),
+                     .number = boost::endian::load_big_u64(&bytes[kNumberAt]),
                      .responder = std::chrono::nanoseconds(responder)};
 }
 

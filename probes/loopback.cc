@@ -14,7 +14,7 @@ constexpr Duration kSoon = 200ms;      // after an event: they come in bursts
 
 }  // namespace
 
-Loopback::Loopback(PathEnv& env, PathId id, PortId port, Class traffic_class,
+Loopback::Loopback(PathEnv& env, PathId id, const PortId& port, Class traffic_class,
                    const ClassSettings& settings)
     : env_(env),
       id_(id),
@@ -107,13 +107,14 @@ void Loopback::AfterOpen(std::uint64_t attempt, Result<std::pair<QpId, QpEndpoin
 
 void Loopback::Connect() {
   state_ = State::kConnecting;
-  env_.transport.Connect(ends_[done_].qp, ends_[1 - done_].endpoint,
-                         [env = &env_, id = id_, attempt = attempt_](Result<void> connected) {
-                           const auto found = env->loopbacks.find(id);
-                           if (found != env->loopbacks.end()) {
-                             found->second->AfterConnect(attempt, connected);
-                           }
-                         });
+  env_.transport.Connect(
+      ends_[done_].qp, ends_[1 - done_].endpoint,
+      [env = &env_, id = id_, attempt = attempt_](const Result<void>& connected) {
+        const auto found = env->loopbacks.find(id);
+        if (found != env->loopbacks.end()) {
+          found->second->AfterConnect(attempt, connected);
+        }
+      });
 }
 
 void Loopback::AfterConnect(std::uint64_t attempt, const Result<void>& connected) {

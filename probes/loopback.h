@@ -27,7 +27,7 @@ inline constexpr std::uint32_t kLoopbackQps = 2;
 
 class Loopback {
  public:
-  Loopback(PathEnv& env, PathId id, PortId port, Class traffic_class,
+  Loopback(PathEnv& env, PathId id, const PortId& port, Class traffic_class,
            const ClassSettings& settings);
   Loopback(const Loopback&) = delete;
   Loopback& operator=(const Loopback&) = delete;

@@ -6,6 +6,7 @@
 // Either end may say that a path is lost; the leader builds the next one.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -30,6 +31,13 @@ struct PeerPort {
 
   bool operator==(const PeerPort&) const = default;
 };
+
+// nullptr: it is not among them.
+inline const PeerPort* FindPort(const std::vector<PeerPort>& ports, const PortId& id) {
+  const auto found = std::find_if(ports.begin(), ports.end(),
+                                  [&id](const PeerPort& port) { return port.id == id; });
+  return found == ports.end() ? nullptr : &*found;
+}
 
 // Known once a session's hello has come.
 struct PeerInfo {

@@ -168,15 +168,11 @@ std::vector<std::string> Prober::MismatchesWith(const std::string& peer) const {
   std::vector<std::string> found;
   const auto known = peers_.find(peer);
   if (known == peers_.end()) return found;
-  const auto port_of = [](const std::vector<PeerPort>& ports, const PortId& id) {
-    return std::find_if(ports.begin(), ports.end(),
-                        [&id](const PeerPort& port) { return port.id == id; });
-  };
   const std::vector<PeerPort>& theirs = known->second.info.ports;
   for (const auto& [local, remote] : PairPorts(offered_, theirs, settings_.rails)) {
-    const auto here = port_of(offered_, local);
-    const auto there = port_of(theirs, remote);
-    if (here == offered_.end() || there == theirs.end()) continue;
+    const PeerPort* const here = FindPort(offered_, local);
+    const PeerPort* const there = FindPort(theirs, remote);
+    if (here == nullptr || there == nullptr) continue;
     std::vector<std::string> differ = Mismatches(*here, *there);
     std::move(differ.begin(), differ.end(), std::back_inserter(found));
   }

@@ -13,12 +13,6 @@ namespace {
 
 constexpr Duration kSeldom = std::chrono::hours(1);
 
-const PeerPort* PortOf(const std::vector<PeerPort>& ports, const PortId& id) {
-  const auto found = std::find_if(ports.begin(), ports.end(),
-                                  [&id](const PeerPort& port) { return port.id == id; });
-  return found == ports.end() ? nullptr : &*found;
-}
-
 }  // namespace
 
 // Makes the paths those that peers, ports and settings ask for, and tells each what it depends on.
@@ -103,7 +97,7 @@ std::set<PathKey> Prober::Wanted(const std::vector<PeerPort>& local) const {
   for (const auto& [name, peer] : peers_) {
     for (const auto& [here, there] : PairPorts(local, peer.info.ports, settings_.rails)) {
       const std::uint32_t streams =
-          std::min(PortOf(local, here)->streams, PortOf(peer.info.ports, there)->streams);
+          std::min(FindPort(local, here)->streams, FindPort(peer.info.ports, there)->streams);
       for (const Class traffic_class : {Class::kLossless, Class::kControl}) {
         for (std::uint32_t stream = 0; stream < streams; ++stream) {
           wanted.insert({.peer = name,
@@ -170,11 +164,10 @@ void Prober::Refresh(Entry& entry) {
   const Peer& peer = peers_.at(key.peer);
   const auto local = ports_.find(key.local);
   connection.SetLocalPort(local == ports_.end() ? std::nullopt : std::optional(local->second));
-  const auto remote = std::find_if(peer.info.ports.begin(), peer.info.ports.end(),
-                                   [&key](const PeerPort& port) { return port.id == key.remote; });
+  const PeerPort* const remote = FindPort(peer.info.ports, key.remote);
   entry.path->SetClass(SettingsOf(key));
   connection.SetPeer(peer.session, peer.info.we_lead, peer.info.epoch);
-  connection.SetRemotePort(remote == peer.info.ports.end() ? std::nullopt : std::optional(*remote));
+  connection.SetRemotePort(remote == nullptr ? std::nullopt : std::optional(*remote));
   Touched(entry);
 }
 

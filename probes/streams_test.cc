@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cerrno>
 #include <map>
 #include <set>
 #include <string>
@@ -234,6 +235,20 @@ TEST_F(StreamsTest, TheSecondMovesToAnotherPortWithoutAWordAndTheFirstStays) {
     }
     EXPECT_THAT(host->journal, ::testing::IsEmpty());
   }
+}
+
+TEST_F(StreamsTest, WhatFailsWhileThePortChangesIsSaid) {
+  std::vector<Settings> settings = {InStreams("h2", 2), InStreams("h1", 2)};
+  for (Settings& each : settings) each.rotate = 10min;
+  Start(settings[0], settings[1]);
+  h1().journal.clear();
+  h2().journal.clear();
+  for (Fabric::Host* const host : {&h1(), &h2()}) host->FailOpen(1000, ENOMEM);
+  fabric_.Advance(10min + 5s);
+  std::vector<std::string> said = h1().journal;
+  said.insert(said.end(), h2().journal.begin(), h2().journal.end());
+  EXPECT_THAT(said, ::testing::Contains(::testing::HasSubstr("ibv_create_qp")).Times(2))
+      << "once for each class, by the end that leads";
 }
 
 }  // namespace

@@ -73,6 +73,13 @@ std::string Gid::Text() const {
   return text.data();
 }
 
+Gid MappedIpv4(std::span<const std::uint8_t, 4> address) {
+  Gid gid;
+  std::copy(address.begin(), address.end(),
+            std::copy(kMappedPrefix.begin(), kMappedPrefix.end(), gid.bytes.begin()));
+  return gid;
+}
+
 std::optional<Gid> ParseGid(std::string_view text) {
   const std::string address(text);
   Gid gid;

@@ -5,6 +5,7 @@
 #include <compare>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -42,6 +43,9 @@ struct Gid {
   bool IsLinkLocal() const;  // fe80::/10, or 169.254.0.0/16 mapped
   std::string Text() const;  // as an address: "10.0.0.1", "fd77::1"
 };
+
+// ::ffff:a.b.c.d, of an address in network order.
+Gid MappedIpv4(std::span<const std::uint8_t, 4> address);
 
 // Accepts an IPv4 or IPv6 address, or sysfs' eight groups of four digits. nullopt: neither.
 std::optional<Gid> ParseGid(std::string_view text);

@@ -4,7 +4,7 @@
 #include <array>
 #include <concepts>
 #include <cstdint>
-#include <deque>
+#include <memory>
 #include <string>
 #include <utility>
 #include <variant>
@@ -28,9 +28,13 @@ class FamilySet {
   }
   // `histogram` must outlive this.
   void Add(Family family, Labels labels, const probes::RttHistogram& histogram);
-  // One that is nowhere else, for Add.
-  const probes::RttHistogram& Keep(probes::RttHistogram histogram) {
-    return kept_.emplace_back(std::move(histogram));
+  // Something that is nowhere else and holds such a histogram.
+  template <typename Value>
+  const Value& Keep(Value value) {
+    auto kept = std::make_shared<const Value>(std::move(value));
+    const Value& there = *kept;
+    kept_.push_back(std::move(kept));
+    return there;
   }
 
   // Exposition format 0.0.4 (prometheus.io/docs/instrumenting/exposition_formats). The families
@@ -54,7 +58,7 @@ class FamilySet {
   const std::vector<Sample>& Settled(std::size_t family);
 
   std::array<std::vector<Sample>, kFamilyCount> samples_;
-  std::deque<probes::RttHistogram> kept_;  // which do not move
+  std::vector<std::shared_ptr<const void>> kept_;
 };
 
 }  // namespace rdmapulse::metrics

@@ -68,15 +68,6 @@ void AddSeries(FamilySet& families, const Labels& path, const ProbeSeries& serie
   AddCounts(families, labels, series);
 }
 
-void AddTogether(FamilySet& families, const Labels& path, ProbeSeries series) {
-  const Labels labels = With(path, "op", Name(series.op));
-  families.Add(Family::kProbeRtt, labels, families.Keep(std::move(series.rtt)));
-  if (series.op == probes::Op::kEcho || series.op == probes::Op::kUd) {
-    families.Add(Family::kProbeResponder, labels, families.Keep(std::move(series.responder)));
-  }
-  AddCounts(families, labels, series);
-}
-
 // The streams of a class differ in their source port, which is no label: their series are one.
 // `paths` outlive `families`.
 void AddStreams(FamilySet& families, std::span<const PathSnapshot> paths) {
@@ -92,7 +83,7 @@ void AddStreams(FamilySet& families, std::span<const PathSnapshot> paths) {
         if (series.op == first.op) Merge(series, together);
       }
     }
-    if (!IsNone(together)) AddTogether(families, labels, std::move(together));
+    if (!IsNone(together)) AddSeries(families, labels, families.Keep(std::move(together)));
   }
   std::uint64_t rebuilds = 0;
   for (const PathSnapshot& path : paths) rebuilds += path.rebuilds;

@@ -1,6 +1,7 @@
 #include "daemon/path_trace/icmp.h"
 
 #include <algorithm>
+#include <boost/endian/conversion.hpp>
 #include <cstddef>
 
 #include "daemon/path_trace/packet.h"
@@ -8,28 +9,14 @@
 namespace rdmapulse::path_trace {
 namespace {
 
+using boost::endian::load_big_u16;
 using View = std::span<const std::uint8_t>;
 
-constexpr std::size_t kIpv4Header = 20;
-constexpr std::size_t kIpv6Header = 40;
-constexpr std::size_t kUdpHeader = 8;
 constexpr std::size_t kIcmpHeader = 8;
 constexpr std::uint8_t kIcmp = 1;
-constexpr std::uint8_t kUdp = 17;
-
-std::uint16_t Get16(View bytes, std::size_t at) {
-  return static_cast<std::uint16_t>((bytes[at] << 8) | bytes[at + 1]);
-}
 
 tl::unexpected<Error> Not(std::string_view what) {
   return Fail({"reading an ICMP answer: ", what});
-}
-
-Gid MappedIpv4(View bytes) {
-  Gid gid;
-  gid.bytes[10] = gid.bytes[11] = 0xFF;
-  std::copy_n(bytes.begin(), 4, gid.bytes.begin() + 12);
-  return gid;
 }
 
 Gid Ipv6(View bytes) {
@@ -68,14 +55,16 @@ Result<Quoted> ReadQuoted4(View packet) {
   if (packet.size() < kIpv4Header + kUdpHeader) return Not("the quoted packet is cut short");
   if (packet[0] != 0x45) return Not("the quoted packet is none of ours (no plain IPv4 header)");
   if (packet[9] != kUdp) return Not("the quoted packet is none of ours (no UDP)");
-  if ((Get16(packet, 6) & 0x1FFFU) != 0) return Not("the quoted packet is a later fragment");
+  if ((load_big_u16(&packet[6]) & 0x1FFFU) != 0) {
+    return Not("the quoted packet is a later fragment");
+  }
   const View udp = packet.subspan(kIpv4Header);
-  return Quoted{.source = MappedIpv4(packet.subspan(12)),
-                .destination = MappedIpv4(packet.subspan(16)),
-                .sport = Get16(udp, 0),
-                .dport = Get16(udp, 2),
+  return Quoted{.source = MappedIpv4(packet.subspan<12, 4>()),
+                .destination = MappedIpv4(packet.subspan<16, 4>()),
+                .sport = load_big_u16(&udp[0]),
+                .dport = load_big_u16(&udp[2]),
                 .ttl = packet[8],
-                .marker = Get16(packet, 4)};
+                .marker = load_big_u16(&packet[4])};
 }
 
 Result<Quoted> ReadQuoted6(View packet) {
@@ -86,10 +75,10 @@ Result<Quoted> ReadQuoted6(View packet) {
   const View udp = packet.subspan(kIpv6Header);
   return Quoted{.source = Ipv6(packet.subspan(8)),
                 .destination = Ipv6(packet.subspan(24)),
-                .sport = Get16(udp, 0),
-                .dport = Get16(udp, 2),
+                .sport = load_big_u16(&udp[0]),
+                .dport = load_big_u16(&udp[2]),
                 .ttl = packet[7],
-                .marker = Get16(udp, kUdpHeader + kMarkerInUdp)};
+                .marker = load_big_u16(&udp[kUdpHeader + kMarkerInUdp])};
 }
 
 struct Types {

@@ -2,15 +2,15 @@
 
 #include <algorithm>
 #include <array>
+#include <boost/endian/conversion.hpp>
 #include <cstddef>
 
 namespace rdmapulse::path_trace {
 namespace {
 
-constexpr std::size_t kIpv4Header = 20;
-constexpr std::size_t kIpv6Header = 40;
-constexpr std::size_t kUdpHeader = 8;
-constexpr std::uint8_t kUdp = 17;
+using boost::endian::store_big_u16;
+using boost::endian::store_big_u24;
+
 constexpr std::size_t kBth = 12;
 constexpr std::size_t kDeth = 8;
 constexpr std::size_t kCrcBytes = 4;
@@ -18,15 +18,8 @@ constexpr std::uint8_t kUdSendOnly = 0x64;
 constexpr std::uint8_t kMigrated = 0x40;  // as every QP without a second path sends it
 constexpr std::uint16_t kDefaultPartition = 0xFFFF;
 
-template <typename Bytes>
-void Put16(Bytes& bytes, std::size_t at, std::size_t value) {
-  bytes[at] = static_cast<std::uint8_t>(value >> 8U);
-  bytes[at + 1] = static_cast<std::uint8_t>(value);
-}
-
-void Put24(Bytes& bytes, std::size_t at, std::uint32_t value) {
-  bytes[at] = static_cast<std::uint8_t>(value >> 16U);
-  Put16(bytes, at + 1, value & 0xFFFFU);
+void Put16(std::uint8_t* to, std::size_t value) {
+  store_big_u16(to, static_cast<std::uint16_t>(value));
 }
 
 std::size_t IpHeaderBytes(const Flow& flow) {
@@ -36,20 +29,20 @@ std::size_t IpHeaderBytes(const Flow& flow) {
 void PutIpv4(Bytes& packet, const Flow& flow, std::uint8_t ttl, std::uint16_t marker) {
   packet[0] = 0x45;  // version 4, five words of header
   packet[1] = flow.traffic_class;
-  Put16(packet, 2, packet.size());
-  Put16(packet, 4, marker);
+  Put16(&packet[2], packet.size());
+  Put16(&packet[4], marker);
   packet[6] = 0x40;  // not to be fragmented, as RoCE's
   packet[8] = ttl;
   packet[9] = kUdp;
   std::copy_n(flow.source.bytes.begin() + 12, 4, packet.begin() + 12);
   std::copy_n(flow.destination.bytes.begin() + 12, 4, packet.begin() + 16);
-  Put16(packet, 10, InternetChecksum(std::span(packet).first(kIpv4Header)));
+  Put16(&packet[10], InternetChecksum(std::span(packet).first(kIpv4Header)));
 }
 
 void PutIpv6(Bytes& packet, const Flow& flow, std::uint8_t ttl) {
   packet[0] = static_cast<std::uint8_t>(0x60U | (flow.traffic_class >> 4U));
   packet[1] = static_cast<std::uint8_t>((flow.traffic_class & 0x0FU) << 4U);
-  Put16(packet, 4, packet.size() - kIpv6Header);
+  Put16(&packet[4], packet.size() - kIpv6Header);
   packet[6] = kUdp;
   packet[7] = ttl;
   std::copy(flow.source.bytes.begin(), flow.source.bytes.end(), packet.begin() + 8);
@@ -66,10 +59,10 @@ Bytes Headers(const Flow& flow, std::uint16_t dport, std::uint8_t ttl, std::uint
   } else {
     PutIpv6(packet, flow, ttl);
   }
-  Put16(packet, ip, flow.sport);
-  Put16(packet, ip + 2, dport);
-  Put16(packet, ip + 4, kUdpHeader + payload);
-  Put16(packet, ip + kUdpHeader + kMarkerInUdp, marker);
+  Put16(&packet[ip], flow.sport);
+  Put16(&packet[ip + 2], dport);
+  Put16(&packet[ip + 4], kUdpHeader + payload);
+  Put16(&packet[ip + kUdpHeader + kMarkerInUdp], marker);
   return packet;
 }
 
@@ -117,13 +110,11 @@ Bytes RocePacket(const Flow& flow, std::uint8_t ttl, std::uint16_t marker) {
   const std::size_t bth = IpHeaderBytes(flow) + kUdpHeader;
   packet[bth] = kUdSendOnly;
   packet[bth + 1] = kMigrated;
-  Put16(packet, bth + 2, kDefaultPartition);
-  Put24(packet, bth + 5, kNoQp);
-  Put24(packet, bth + kBth + 5, kNoQp);  // who sends: nobody either
+  Put16(&packet[bth + 2], kDefaultPartition);
+  store_big_u24(&packet[bth + 5], kNoQp);
+  store_big_u24(&packet[bth + kBth + 5], kNoQp);  // who sends: nobody either
   const std::uint32_t crc = InvariantCrc(std::span(packet).first(packet.size() - kCrcBytes));
-  for (std::size_t i = 0; i < kCrcBytes; ++i) {
-    packet[packet.size() - kCrcBytes + i] = static_cast<std::uint8_t>(crc >> (8U * i));
-  }
+  boost::endian::store_little_u32(&packet[packet.size() - kCrcBytes], crc);
   return packet;
 }
 
@@ -136,7 +127,7 @@ Bytes DistanceQuestion(const Flow& flow, std::uint16_t marker) {
   const std::uint32_t pseudo =
       SumOf(bytes.subspan(8, 32), static_cast<std::uint32_t>(packet.size() - ip) + kUdp);
   const std::uint16_t checksum = InternetChecksum(bytes.subspan(ip), pseudo);
-  Put16(packet, ip + 6, checksum == 0 ? 0xFFFF : checksum);
+  Put16(&packet[ip + 6], checksum == 0 ? 0xFFFF : checksum);
   return packet;
 }
 

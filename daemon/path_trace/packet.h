@@ -4,14 +4,14 @@
 // by addresses, UDP ports and DSCP. What arrives at the peer's NIC all the same must do nothing
 // there:
 //
-// - it is for a queue pair number that no queue pair has, so that the NIC drops it without an
-// answer
+// - it is for a queue pair number that no queue pair has, so that the NIC drops it unanswered
 //   (InfiniBand specification, 9.6: no response to an invalid destination QP). Numbers are given
 //   from below, and the last one of 24 bits means multicast: this is the one before;
 // - its opcode is of unreliable datagrams, to which no NIC ever answers by itself;
 // - its invariant CRC is right: a wrong one would count as a broken frame of the peer's link.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -22,6 +22,10 @@ namespace rdmapulse::path_trace {
 
 using Bytes = std::vector<std::uint8_t>;
 
+inline constexpr std::size_t kIpv4Header = 20;  // bytes, without options
+inline constexpr std::size_t kIpv6Header = 40;
+inline constexpr std::size_t kUdpHeader = 8;
+inline constexpr std::uint8_t kUdp = 17;  // as a protocol of IP
 inline constexpr std::uint16_t kRocePort = 4791;
 // traceroute(8)'s first: nobody listens there, so that the peer's kernel says so.
 inline constexpr std::uint16_t kClosedPort = 33434;

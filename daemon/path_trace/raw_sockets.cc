@@ -8,6 +8,8 @@
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cerrno>
 #include <cstring>
 #include <memory>
@@ -54,8 +56,7 @@ Gid AddressOf(const sockaddr& address) {
   if (address.sa_family == AF_INET) {
     sockaddr_in in{};
     std::memcpy(&in, &address, sizeof(in));
-    gid.bytes[10] = gid.bytes[11] = 0xFF;
-    std::memcpy(gid.bytes.data() + 12, &in.sin_addr, sizeof(in.sin_addr));
+    gid = MappedIpv4(std::bit_cast<std::array<std::uint8_t, 4>>(in.sin_addr));
   } else if (address.sa_family == AF_INET6) {
     sockaddr_in6 in{};
     std::memcpy(&in, &address, sizeof(in));

@@ -6,6 +6,8 @@
 #include <rdma/rdma_user_cm.h>
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cerrno>
 #include <cstring>
 #include <utility>
@@ -71,8 +73,7 @@ CmAddress Read(const __kernel_sockaddr_storage& from) {
   if (from.ss_family == AF_INET) {
     sockaddr_in ipv4{};
     std::memcpy(&ipv4, &from, sizeof ipv4);
-    address.ip.bytes[10] = address.ip.bytes[11] = 0xFF;
-    std::memcpy(address.ip.bytes.data() + 12, &ipv4.sin_addr, 4);
+    address.ip = MappedIpv4(std::bit_cast<std::array<std::uint8_t, 4>>(ipv4.sin_addr));
     address.port = ntohs(ipv4.sin_port);
   } else if (from.ss_family == AF_INET6) {
     sockaddr_in6 ipv6{};
@@ -114,6 +115,7 @@ std::string CmAddress::Text() const {
 
 std::vector<std::byte> Encode(const CmGreeting& greeting) {
   std::vector<std::byte> bytes;
+  bytes.reserve(kGreetingBytes);
   for (const char c : kMagic) bytes.push_back(static_cast<std::byte>(c));
   Append(bytes, greeting.to);
   Append(bytes, greeting.from);

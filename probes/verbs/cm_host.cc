@@ -7,6 +7,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cerrno>
 #include <cstring>
 #include <memory>
@@ -24,9 +26,8 @@ std::optional<Gid> Read(const sockaddr* address) {
   Gid gid;
   if (address == nullptr) return std::nullopt;
   if (address->sa_family == AF_INET) {
-    gid.bytes[10] = gid.bytes[11] = 0xFF;
-    std::memcpy(gid.bytes.data() + 12, &reinterpret_cast<const sockaddr_in*>(address)->sin_addr, 4);
-    return gid;
+    return MappedIpv4(std::bit_cast<std::array<std::uint8_t, 4>>(
+        reinterpret_cast<const sockaddr_in*>(address)->sin_addr));
   }
   if (address->sa_family != AF_INET6) return std::nullopt;
   std::memcpy(gid.bytes.data(), &reinterpret_cast<const sockaddr_in6*>(address)->sin6_addr,

@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <iterator>
-#include <random>
 #include <utility>
+
+#include "probes/verbs/random_token.h"
 
 namespace rdmapulse::verbs {
 namespace {
@@ -15,11 +16,6 @@ using probes::EchoMessage;
 // few to be worth an attack with a token that was overheard.
 constexpr double kAnswersPerSecond = 200;
 constexpr double kAnswersBurst = 100;
-
-std::uint64_t RandomToken() {
-  std::random_device random;
-  return std::uint64_t{random()} << 32U | random() | 1U;
-}
 
 void MoveTo(std::vector<Ah>& all, std::vector<Ah>& more) {
   std::move(more.begin(), more.end(), std::back_inserter(all));

@@ -5,6 +5,7 @@
 
 #include "probes/op_support.h"
 #include "probes/verbs/device.h"
+#include "probes/verbs/random_token.h"
 #include "probes/verbs/rc_qp.h"
 
 namespace rdmapulse::verbs {
@@ -13,12 +14,6 @@ namespace {
 std::uint32_t RandomPsn() {
   static std::minstd_rand random(std::random_device{}());
   return static_cast<std::uint32_t>(random()) & 0xFFFFFFU;
-}
-
-// Whoever knows it may connect to the QP, so it must not be guessed.
-std::uint64_t RandomToken() {
-  std::random_device random;
-  return std::uint64_t{random()} << 32U | random() | 1U;
 }
 
 }  // namespace
