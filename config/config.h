@@ -132,6 +132,13 @@ struct Ud {
   bool operator==(const Ud&) const = default;
 };
 
+// Completion queues that are looked at after a probe was posted, before their event is waited for.
+struct Polling {
+  std::vector<std::string> devices;  // regular expressions over the whole device name
+  std::uint32_t looks = 200;
+  bool operator==(const Polling&) const = default;
+};
+
 struct Budget {
   std::uint32_t qps_per_nic = 256;
   std::uint32_t probes_per_second_per_nic = 200;
@@ -184,6 +191,7 @@ struct Config {
   Classes classes;
   Paths paths;
   Ud ud;
+  Polling polling;
   Budget budget;
   GidChoice gid;
   Expect expect;

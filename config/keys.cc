@@ -116,6 +116,9 @@ void ReadOps(const Value& value, Class& out) { Read(value, out.ops); }
 // Each is an address handle at both ends of every path, a kernel call and some memory of the NIC.
 constexpr Bounds kUdSourcePorts = {1, 32, "a number of source ports"};
 
+// Each takes a microsecond or two; more than some milliseconds are no round trip to wait for.
+constexpr Bounds kLooks = {1, 10'000, "a number of looks"};
+
 constexpr Bounds kRecordings = {1, 100'000, "a number of recordings"};
 constexpr Bounds kProbesPerSecond = {1, 1'000'000, "a rate that a NIC can be asked for"};
 
@@ -190,6 +193,8 @@ constexpr auto kOwnKeys = std::to_array<Key>({
      [](const Value& v, Config& c) { ReadUnlessOff(v, kUdInterval, c.ud.interval); }},
     {"ud.source_ports",
      [](const Value& v, Config& c) { Read(v, kUdSourcePorts, c.ud.source_ports); }},
+    {"polling.devices", [](const Value& v, Config& c) { Read(v, c.polling.devices); }},
+    {"polling.looks", [](const Value& v, Config& c) { Read(v, kLooks, c.polling.looks); }},
     {"budget.qps_per_nic",
      [](const Value& v,
         Config& c) { Read(v, Bounds{1, 65'536, "a number of QPs"}, c.budget.qps_per_nic); }},

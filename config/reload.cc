@@ -72,6 +72,7 @@ Changes Diff(const Config& before, const Config& after) {
   changes.gid = before.gid != after.gid;
   changes.paths = before.paths != after.paths;
   changes.ud = before.ud != after.ud;
+  changes.polling = before.polling != after.polling;
   changes.budget = before.budget != after.budget;
   changes.collect = before.collect != after.collect;
   changes.api_allow = before.http.api_allow != after.http.api_allow;

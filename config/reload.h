@@ -33,6 +33,7 @@ struct Changes {
   bool gid = false;        // every QP is rebuilt
   bool paths = false;      // some are added, removed or moved to another source port
   bool ud = false;
+  bool polling = false;
   bool budget = false;
   bool collect = false;
   bool api_allow = false;

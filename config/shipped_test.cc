@@ -149,6 +149,8 @@ const std::map<std::string, std::string>& OtherValues() {
       {"paths.rotate", "off"},
       {"ud.interval", "off"},
       {"ud.source_ports", "1"},
+      {"polling.devices", "[a]"},
+      {"polling.looks", "1"},
       {"budget.qps_per_nic", "1"},
       {"budget.probes_per_second_per_nic", "1"},
       {"gid.family", "ipv4"},

@@ -91,6 +91,7 @@ void ValidateCollect(const Collect& collect, Report& report) {
 void ValidateDevices(const Config& config, Report& report) {
   ValidatePatterns(config.devices.include, "devices.include", report);
   ValidatePatterns(config.devices.exclude, "devices.exclude", report);
+  ValidatePatterns(config.polling.devices, "polling.devices", report);
   ValidatePatterns(config.ports.ignore, "ports.ignore", report);
   if (config.devices.include.empty()) {
     report.Warn("devices.include", "is empty, so no device is looked at; [\".*\"] means all");

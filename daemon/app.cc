@@ -178,6 +178,10 @@ void App::Configure() {
   transport_.SetIgnored([ignored](const PortId& port) { return ignored->MatchesAny(port.Text()); });
   transport_.SetFamily(probes::ParseGidFamily(config_.gid.family));
   transport_.SetDatagrams(config_.ud.interval.count() > 0);
+  const auto polled = Compiled(config_.polling.devices);
+  transport_.SetLooks([polled, looks = config_.polling.looks](const std::string& device) {
+    return polled->MatchesAny(device) ? looks : 0;
+  });
   collection_.Configure({.interval = config_.collect.interval,
                          .fast_interval = config_.collect.fast_interval,
                          .qp_counters = config_.collect.qp_counters,

@@ -42,8 +42,12 @@ std::shared_ptr<const Snapshot> App::TakeSnapshot() {
   snapshot->counted = counters_.Recent(now);
   SayDroppedSeries(snapshot->counted->series);
   for (const probes::TransportPort& port : transport_.Ports()) {
-    PortStatus status{
-        .id = port.id, .gid = {}, .gid_index = {}, .gid_reason = port.reason, .qps = port.qps};
+    PortStatus status{.id = port.id,
+                      .gid = {},
+                      .gid_index = {},
+                      .gid_reason = port.reason,
+                      .qps = port.qps,
+                      .nic_clock = port.nic_clock};
     if (!port.gid.IsZero()) {
       status.gid = port.gid.Text();
       status.gid_index = port.gid_index;

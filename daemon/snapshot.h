@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "collectors/reading.h"
@@ -34,7 +35,11 @@ struct PortStatus {
   std::optional<std::uint32_t> gid_index;
   std::string gid_reason;  // why this GID, or why the port is not probed
   std::uint32_t qps = 0;
+  bool nic_clock = false;  // probes are timed by the NIC's clock, not by the host's
 };
+
+// Whose clock says when a port's probes completed.
+constexpr std::string_view ProbeClockName(bool nic_clock) { return nic_clock ? "nic" : "host"; }
 
 using probes::PathSnapshot;
 using probes::ProbeSeries;

@@ -130,8 +130,7 @@ Companion::Sent* Companion::Find(std::uint64_t probe) {
 }
 
 void Companion::GiveUp(TimePoint now, bool rc_late) {
-  for (std::size_t i = 0; i < sent_.size(); ++i) {  // whoever is told may ask for more
-    Sent& sent = sent_[i];
+  for (Sent& sent : sent_) {  // whoever is told may ask for more
     if (sent.over || now < sent.posted + HardDeadline()) continue;
     const bool of_schedule = !sent.answer;
     const std::uint32_t way = sent.way;
@@ -152,14 +151,14 @@ void Companion::GiveUp(TimePoint now, bool rc_late) {
 void Companion::OnAnswer(const EchoReply& reply) {
   Sent* const sent = Find(reply.probe);
   if (sent == nullptr || sent->aborted || sent->answered) return;
-  sent->answered = reply.handled;
+  sent->answered = reply.time.Completed();
   if (again_ && again_->way == sent->way) again_.reset();
   if (sent->over) return;
-  const Duration rtt = reply.handled - sent->posted;
+  const Duration rtt = reply.time.Since(sent->posted);
   Outcome outcome = Outcome::kOk;
-  if (rtt > path_.settings.deadline) {
+  if (const Duration told = reply.time.handled - sent->posted; told > path_.settings.deadline) {
     // Nothing sends a datagram again: one that arrives late was held up.
-    const bool self = rtt - path_.env.loop_late(reply.handled) <= path_.settings.deadline;
+    const bool self = told - path_.env.SelfLate(reply.time) <= path_.settings.deadline;
     outcome = self ? Outcome::kLateSelf : Outcome::kLateBlocked;
   }
   // No daemon can have taken longer than the whole.
@@ -180,14 +179,14 @@ void Companion::OnNotSent(const Completion& completion) {
 
 void Companion::Abort() {
   again_.reset();
-  for (std::size_t i = 0; i < sent_.size(); ++i) {
-    if (sent_[i].over) continue;
-    sent_[i].aborted = true;
-    sent_[i].unheard = path_.env.now() - sent_[i].posted >= 2 * path_.settings.deadline;
-    Finish(sent_[i], {.outcome = Outcome::kAborted,
-                      .status = {.code = kStatusFlushed},
-                      .rtt = {},
-                      .responder = {}});
+  for (Sent& sent : sent_) {
+    if (sent.over) continue;
+    sent.aborted = true;
+    sent.unheard = path_.env.now() - sent.posted >= 2 * path_.settings.deadline;
+    Finish(sent, {.outcome = Outcome::kAborted,
+                  .status = {.code = kStatusFlushed},
+                  .rtt = {},
+                  .responder = {}});
   }
 }
 

@@ -5,7 +5,7 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
+#include <list>
 #include <optional>
 #include <string>
 
@@ -96,7 +96,7 @@ class Companion {
   std::uint32_t next_way_ = 0;
   TimePoint last_try_;  // that was not asked for
   std::optional<Again> again_;
-  std::deque<Sent> sent_;  // the newest, also those that are over
+  std::list<Sent> sent_;  // the newest, also those that are over
 };
 
 }  // namespace rdmapulse::probes

@@ -9,7 +9,7 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
+#include <list>
 #include <optional>
 #include <string>
 #include <utility>
@@ -132,7 +132,7 @@ class Connection {
   std::int64_t rotation_ = 0;  // of the present source port
   bool changing_port_ = false;
   TimePoint begun_{};                                  // the present attempt
-  std::deque<ConnectEnd> ends_;                        // that nobody has taken yet
+  std::list<ConnectEnd> ends_;                         // that nobody has taken yet
   std::pair<std::uint32_t, std::uint32_t> told_mtus_;  // the last two that differed, in the journal
 };
 

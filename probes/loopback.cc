@@ -66,7 +66,7 @@ void Loopback::Tick(TimePoint now) {
     return;
   }
   if (outstanding_ && now >= outstanding_->posted + settings_.HardDeadline()) {
-    Finish(*std::exchange(outstanding_, std::nullopt), {.code = kStatusNoCompletion}, now);
+    Finish(*std::exchange(outstanding_, std::nullopt), {.code = kStatusNoCompletion}, {now});
     Drop("a completion never came", env_.Spread(kRetryAfter));
     return;
   }
@@ -137,27 +137,28 @@ void Loopback::Post(TimePoint now) {
 void Loopback::OnCompletion(const Completion& completion) {
   if (!outstanding_ || outstanding_->probe != completion.probe) return;
   const Outstanding probe = *std::exchange(outstanding_, std::nullopt);
-  Finish(probe, completion.status, completion.handled);
+  Finish(probe, completion.status, completion.time);
   if (!completion.status.Success()) {
     Drop("loopback failed: " + std::string(StatusName(completion.status.code)),
          env_.Spread(kRetryAfter));
   }
 }
 
-void Loopback::Finish(const Outstanding& probe, Status status, TimePoint handled) {
+void Loopback::Finish(const Outstanding& probe, Status status, const CompletionTime& time) {
   if (!status.Success()) {
     const bool ours = status.code == kStatusFlushed || status.code == kStatusLocalQpOperation;
     stats_.Decided(Op::kLoopback, ours ? Outcome::kAborted : Outcome::kFailed, status);
     return;
   }
-  const Duration rtt = handled - probe.posted;
+  const Duration rtt = time.Since(probe.posted);
   Outcome outcome = Outcome::kOk;
-  if (rtt > settings_.deadline) {  // nothing of it can have been lost on a wire
+  if (time.handled - probe.posted >
+      settings_.deadline) {  // nothing of it can have been lost on a wire
     outcome = DecideLate({.posted = probe.posted,
-                          .completed = handled,
+                          .completed = time.handled,
                           .deadline = settings_.deadline,
                           .ack_timeout = settings_.AckTimeout(),
-                          .self_late = env_.loop_late(handled)},
+                          .self_late = env_.SelfLate(time)},
                          false);
   }
   if (outcome != Outcome::kLateSelf) stats_.AddRtt(Op::kLoopback, rtt);

@@ -66,7 +66,7 @@ class Loopback {
   void Open();
   void Connect();
   void Post(TimePoint now);
-  void Finish(const Outstanding& probe, Status status, TimePoint handled);
+  void Finish(const Outstanding& probe, Status status, const CompletionTime& time);
   void Drop(const std::string& why, Duration retry_in);
 
   PathEnv& env_;

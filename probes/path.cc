@@ -131,8 +131,7 @@ void Path::TellOverdue(Outstanding& probe, TimePoint now) {
 
 // The QP is as good as before: it is the peer's daemon that does not answer.
 void Path::GiveUpEchoes(TimePoint now) {
-  for (std::size_t i = 0; i < unanswered_.size(); ++i) {  // whoever is told may ask for more
-    Outstanding& echo = unanswered_[i];
+  for (Outstanding& echo : unanswered_) {  // whoever is told may ask for more
     TellOverdue(echo, now);
     if (echo.over || now < echo.posted + settings_.HardDeadline()) continue;
     FinishEarly(echo, {.outcome = Outcome::kFailed,
@@ -220,17 +219,17 @@ void Path::OnCompletion(const Completion& completion) {
   if (!outstanding_ || outstanding_->probe != completion.probe) return;
   Outstanding probe = *std::exchange(outstanding_, std::nullopt);
   const Status status = completion.status;
-  const Duration rtt = completion.handled - probe.posted;
+  const Duration rtt = completion.time.Since(probe.posted);
   if (status.Success()) {
     connection_.Proven();
     if (probe.op != Op::kEcho) {
-      const Outcome outcome = SuccessOutcome(probe, completion.handled, Duration::zero());
+      const Outcome outcome = SuccessOutcome(probe, completion.time, Duration::zero());
       Finish(probe, {.outcome = outcome, .status = status, .rtt = rtt, .responder = {}});
     } else if (!probe.over) {
       unanswered_.push_back(std::move(probe));
     }
     // Somebody waits for it; the schedule's own ops have their slots.
-    if (!asked_.empty()) Tick(completion.handled);
+    if (!asked_.empty()) Tick(completion.time.handled);
     return;
   }
   const bool ours = status.code == kStatusFlushed || status.code == kStatusLocalQpOperation;
@@ -253,12 +252,12 @@ void Path::OnEcho(const EchoReply& reply) {
   const auto found = std::find_if(unanswered_.begin(), unanswered_.end(), is_it);
   if (!before_completion && found == unanswered_.end()) return;
   Outstanding& echo = before_completion ? *outstanding_ : *found;
-  const Duration rtt = reply.handled - echo.posted;
+  const Duration rtt = reply.time.Since(echo.posted);
   // No daemon can have taken longer than the whole.
   const bool plausible = reply.responder <= rtt;
   const Duration responder = plausible ? reply.responder : Duration::zero();
   if (!echo.over) {
-    const Outcome outcome = SuccessOutcome(echo, reply.handled, responder);
+    const Outcome outcome = SuccessOutcome(echo, reply.time, responder);
     FinishEarly(echo, {.outcome = outcome,
                        .status = {},
                        .rtt = rtt,
@@ -268,7 +267,7 @@ void Path::OnEcho(const EchoReply& reply) {
 }
 
 void Path::AbortOutstanding() {
-  std::deque<Outstanding> aborted = std::exchange(unanswered_, {});
+  std::list<Outstanding> aborted = std::exchange(unanswered_, {});
   if (outstanding_) aborted.push_back(*std::exchange(outstanding_, std::nullopt));
   for (const Outstanding& probe : aborted) {
     Finish(probe, {.outcome = Outcome::kAborted,

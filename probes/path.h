@@ -2,7 +2,7 @@
 // Loop thread only.
 #pragma once
 
-#include <deque>
+#include <list>
 #include <optional>
 #include <string>
 
@@ -108,7 +108,7 @@ class Path {
   void TellOverdue(Outstanding& probe, TimePoint now);
   void GiveUpEchoes(TimePoint now);
   void Tell(const Outstanding& probe, const std::optional<ProbeEnd>& end);
-  Outcome SuccessOutcome(const Outstanding& probe, TimePoint handled, Duration responder);
+  Outcome SuccessOutcome(const Outstanding& probe, const CompletionTime& time, Duration responder);
   void DecideLateOnes(TimePoint now);
   void TakeConnectEnds();
   std::optional<TimePoint> RcLateFrom() const;
@@ -126,9 +126,10 @@ class Path {
   std::optional<Outstanding> outstanding_;
   // Echoes that the peer's NIC has and its daemon has not answered, oldest first: the QP is free
   // for other probes meanwhile. Those that were given up keep a receive of the peer's and so stay.
-  std::deque<Outstanding> unanswered_;
-  std::deque<Asked> asked_;
-  std::deque<Undecided> undecided_;
+  // Lists: there are thousands of paths, and an empty list holds no memory.
+  std::list<Outstanding> unanswered_;
+  std::list<Asked> asked_;
+  std::list<Undecided> undecided_;
   RcEnd last_rc_;
   Companion companion_;
 };

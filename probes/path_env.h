@@ -48,6 +48,10 @@ struct PathEnv {
   std::function<TimePoint()> now;
   // How late the loop was when it handled something at `handled` (see daemon/loop_lateness.h).
   std::function<Duration(TimePoint handled)> loop_late;
+  // What of a probe's time was our own.
+  Duration SelfLate(const CompletionTime& time) const {
+    return time.waited ? *time.waited : loop_late(time.handled);
+  }
   std::uint64_t seed = 0;
   std::mt19937_64 random;
 

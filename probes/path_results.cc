@@ -41,15 +41,17 @@ void Path::FinishEarly(Outstanding& echo, const End& end) {
 }
 
 // kLateBlocked here may be provisional: see Undecided.
-Outcome Path::SuccessOutcome(const Outstanding& probe, TimePoint handled, Duration responder) {
-  if (handled - probe.posted <= settings_.deadline) return Outcome::kOk;
-  const LateProbe late = {.posted = probe.posted,
-                          .completed = handled,
-                          .deadline = settings_.deadline,
-                          .ack_timeout = settings_.AckTimeout(),
-                          .self_late = env_.loop_late(handled),
-                          .answer_uncounted = connection_.protocol() == Protocol::kIwarp,
-                          .held_by_peer = handled - probe.posted - responder <= settings_.deadline};
+Outcome Path::SuccessOutcome(const Outstanding& probe, const CompletionTime& time,
+                             Duration responder) {
+  if (time.handled - probe.posted <= settings_.deadline) return Outcome::kOk;
+  const LateProbe late = {
+      .posted = probe.posted,
+      .completed = time.handled,
+      .deadline = settings_.deadline,
+      .ack_timeout = settings_.AckTimeout(),
+      .self_late = env_.SelfLate(time),
+      .answer_uncounted = connection_.protocol() == Protocol::kIwarp,
+      .held_by_peer = time.Since(probe.posted) - responder <= settings_.deadline};
   const Outcome outcome = DecideLate(late, std::nullopt);
   if (outcome != Outcome::kLateSelf && !probe.answer) {
     undecided_.push_back({probe.op, Status{}, late});

@@ -1,18 +1,21 @@
 // The probe vocabulary: what is sent, along which path, and what came of it. No verbs here.
 //
 // A path is one RC QP pair between a local and a peer's port in one class, by one UDP source port.
-// The round trip of a one-sided probe on RC (detection.md 4.6, software timestamps):
+// The round trip of a one-sided probe on RC (detection.md 4.6):
 //
 //   post T1 ──► local NIC ══► fabric ══► peer NIC (its CPU is not asked)
-//   handled T6 ◄── completion ◄══ ACK or READ response ◄══┘
+//   handled T6 ◄── completion T5 ◄══ ACK or READ response ◄══┘
 //
-// An echo is a SEND that the peer's daemon answers by a SEND; its T6 is when the answer is handled,
-// and the daemon says how long it took of that.
+// An echo is a SEND that the peer's daemon answers by a SEND; its end is when the answer is
+// received, and the daemon says how long it took of that.
 //
 // A ud is the same by datagrams, between the two ports' UD QPs and beside the RC pair: nothing that
 // is lost is sent again, and it may take other ways through the fabric than the pair does.
 //
-//   rtt = T6 − T1: NIC, fabric and back, any local egress pause, our own wake-up (see `late_self`).
+//   rtt = T5 − T1: NIC, fabric and back, any local egress pause. T1 is the host's clock just before
+//   the doorbell. T5 is the NIC's time stamp in the host's time (verbs/nic_clock.h); where the
+//   driver stamps none T6 stands in for it, and the round trip holds our own wake-up, too (see
+//   `late_self`). What lies between T5 and T6 is our own lateness.
 #pragma once
 
 #include <cstddef>

@@ -22,65 +22,7 @@ using ::testing::Not;
 using ::testing::SizeIs;
 using namespace std::chrono_literals;
 
-constexpr std::uint8_t kLosslessTos = 26 << 2;
-const PortId kPort{"mlx5_0", 1};
-
-class ProberTest : public ::testing::Test {
- protected:
-  ProberTest() {
-    for (const std::string name : {"h1", "h2"}) {
-      Fabric::Host& host = fabric_.AddHost(name);
-      host.SetPort(fakes::RocePort(name == "h1" ? "10.0.0.1" : "10.0.0.2"));
-    }
-    h1().StartProber(fakes::DefaultSettings({"h2"}));
-    h2().StartProber(fakes::DefaultSettings({"h1"}));
-  }
-
-  Fabric::Host& h1() { return fabric_.host("h1"); }
-  Fabric::Host& h2() { return fabric_.host("h2"); }
-
-  PathSnapshot PathOf(Fabric::Host& host, Class traffic_class) {
-    for (PathSnapshot& path : host.prober().Paths(fabric_.now())) {
-      if (path.key.traffic_class == traffic_class) return path;
-    }
-    ADD_FAILURE() << "no such path";
-    return {};
-  }
-  ProbeSeries Series(Fabric::Host& host, Class traffic_class, Op op = Op::kWrite0) {
-    for (const ProbeSeries& series : PathOf(host, traffic_class).series) {
-      if (series.op == op) return series;
-    }
-    ADD_FAILURE() << "no such series";
-    return {};
-  }
-  void ConnectAndSettle() {
-    fabric_.ConnectSession("h1", "h2");
-    fabric_.Advance(1s);
-    ASSERT_EQ(PathOf(h1(), Class::kLossless).qp_state, "rts");
-    ASSERT_EQ(PathOf(h2(), Class::kLossless).qp_state, "rts");
-  }
-  void BlackHoleLossless() {
-    fabric_.fate = [](const Fabric::Message& message) {
-      return message.traffic_class == kLosslessTos ? Fate::kLost : Fate::kDelivered;
-    };
-  }
-  void Heal() {
-    fabric_.fate = [](const Fabric::Message&) { return Fate::kDelivered; };
-  }
-  // As the collectors do every second.
-  void ReadCounters(Fabric::Host& host) {
-    host.prober().OnRetransmits(kPort, fabric_.now(), fabric_.now(), host.retransmits(kPort));
-  }
-  void AdvanceReading(Duration duration) {
-    for (Duration past{}; past < duration; past += 500ms) {
-      fabric_.Advance(500ms);
-      ReadCounters(h1());
-      ReadCounters(h2());
-    }
-  }
-
-  Fabric fabric_;
-};
+using ProberTest = TwoProbersTest;
 
 TEST_F(ProberTest, BothEndsProbeOverOneQpPairAClass) {
   ConnectAndSettle();
@@ -149,50 +91,6 @@ TEST_F(ProberTest, AHealedPathIsOkAgainByItself) {
   EXPECT_EQ(PathOf(h1(), Class::kLossless).qp_state, "rts");
   fabric_.Advance(5s);
   EXPECT_GE(Count(Series(h1(), Class::kLossless), Outcome::kOk), ok + 4);
-}
-
-TEST_F(ProberTest, AHeldMessageIsLateBlockedAndItsTimeIsKept) {
-  ConnectAndSettle();
-  AdvanceReading(2s);
-  fabric_.fate = [](const Fabric::Message& message) {
-    return message.traffic_class == kLosslessTos ? Fate::kHeld : Fate::kDelivered;
-  };
-  AdvanceReading(2s);
-  Heal();
-  AdvanceReading(2s);
-  const ProbeSeries write0 = Series(h1(), Class::kLossless);
-  const ProbeSeries read = Series(h1(), Class::kLossless, Op::kRead);
-  EXPECT_EQ(Count(write0, Outcome::kLateBlocked) + Count(read, Outcome::kLateBlocked), 1U)
-      << "one was out; what was due meanwhile was skipped";
-  EXPECT_EQ(Count(write0, Outcome::kLateRetx) + Count(read, Outcome::kLateRetx), 0U);
-  EXPECT_GT(std::max(*write0.rtt.Quantile(1), *read.rtt.Quantile(1)), 1s);
-}
-
-TEST_F(ProberTest, ALostAndRepairedMessageIsLateRetx) {
-  ConnectAndSettle();
-  AdvanceReading(2s);
-  int losses = 0;
-  fabric_.fate = [&losses](const Fabric::Message& message) {
-    const bool lose = message.from == "h1" && message.traffic_class == kLosslessTos && losses == 0;
-    losses += lose ? 1 : 0;
-    return lose ? Fate::kLost : Fate::kDelivered;
-  };
-  AdvanceReading(4s);
-  ASSERT_EQ(losses, 1) << "the fault must have fired";
-  EXPECT_EQ(Count(Series(h1(), Class::kLossless), Outcome::kLateRetx) +
-                Count(Series(h1(), Class::kLossless, Op::kRead), Outcome::kLateRetx),
-            1U);
-}
-
-TEST_F(ProberTest, WhatOurOwnLoopMadeLateIsNotCountedInTheHistogram) {
-  ConnectAndSettle();
-  const std::uint64_t before = Series(h1(), Class::kControl).rtt.count();
-  fabric_.rtt = 150ms;
-  h1().loop_late = 140ms;
-  fabric_.Advance(3s);
-  const ProbeSeries series = Series(h1(), Class::kControl);
-  EXPECT_GE(Count(series, Outcome::kLateSelf), 2U);
-  EXPECT_EQ(series.rtt.count(), before);
 }
 
 TEST_F(ProberTest, ARestartedPeerIsProbedAgainAndNothingIsBookedAsFailed) {

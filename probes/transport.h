@@ -6,9 +6,11 @@
 // take handlers.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -88,14 +90,28 @@ struct TransportPort {
   std::string reason;  // why this GID; when not usable, why not
   std::uint32_t mtu_bytes = 0;
   std::uint32_t qps = 0;
+  bool nic_clock = false;  // completions are timed by the NIC
 
   bool operator==(const TransportPort&) const = default;
+};
+
+struct CompletionTime {
+  TimePoint handled;  // T6: when the wake-up or the look that found it began
+  // T6 - T5: how long it had lain in its queue by then. Only the NIC's own clock can tell.
+  std::optional<Duration> waited{};
+
+  TimePoint Completed() const { return handled - waited.value_or(Duration::zero()); }
+  // Clocks are joined to within a microsecond or so: what took less may seem to end before it
+  // began.
+  Duration Since(TimePoint posted) const {
+    return std::max(Completed() - posted, Duration::zero());
+  }
 };
 
 struct Completion {
   std::uint64_t probe = 0;  // what Post was given
   Status status;
-  TimePoint handled;  // T6: when the wake-up or the look that found it began
+  CompletionTime time;
 };
 
 // The peer's daemon has answered an echo or a datagram. It may come before the echo's own
@@ -103,7 +119,7 @@ struct Completion {
 struct EchoReply {
   std::uint64_t probe = 0;  // what Post was given
   Duration responder{};     // what the peer's daemon took, from its completion to its posting
-  TimePoint handled;        // T6
+  CompletionTime time;
 };
 
 class Transport {

@@ -162,6 +162,8 @@ json::object Port(const Snapshot& snapshot, const DeviceInfo& device, const Port
   object["lid"] = Number(port.lid);
   object["rates"] = RatesOf(snapshot, device.name, port.port);
   object["qps"] = status == nullptr ? json::value(nullptr) : json::value(status->qps);
+  object["probe_clock"] =
+      status == nullptr ? json::value(nullptr) : Word(ProbeClockName(status->nic_clock));
   AddLoopback(object, snapshot, {device.name, port.port});
   return object;
 }

@@ -47,7 +47,7 @@ TEST(ApiJsonTest, PortsOfTheExampleHost) {
      "gid": "10.77.0.1", "gid_index": 1, "gid_reason": "RoCE v2, IPv4, of eth0",
      "pfc_priorities": null, "present": true, "driver": "rxe", "firmware": null, "pci": null,
      "phys_state": "LinkUp", "link_reason": null, "physical_function": null, "wires": [],
-     "netdev_mtu_bytes": 1500, "lid": null, "rates": null, "qps": 2,
+     "netdev_mtu_bytes": 1500, "lid": null, "rates": null, "qps": 2, "probe_clock": "host",
      "loopback_p50_seconds": null, "loopback_p99_seconds": null},
     {"device": "mlx5_0", "port": 1, "netdev": null, "protocol": "infiniband",
      "link_layer": "infiniband", "state": "down", "rate_bytes_per_second": null,
@@ -55,7 +55,7 @@ TEST(ApiJsonTest, PortsOfTheExampleHost) {
      "pfc_priorities": null, "present": true, "driver": "mlx5", "firmware": "20.31.1014",
      "pci": "0000:3b:00.0", "phys_state": "Polling", "link_reason": null,
      "physical_function": null, "wires": [], "netdev_mtu_bytes": null, "lid": 17,
-     "rates": null, "qps": 0,
+     "rates": null, "qps": 0, "probe_clock": "nic",
      "loopback_p50_seconds": null, "loopback_p99_seconds": null}]})");
 }
 
@@ -71,7 +71,7 @@ TEST(ApiJsonTest, APortThatTheTransportDoesNotHaveIsListedStill) {
      "gid_reason": null, "pfc_priorities": null, "present": false, "driver": null,
      "firmware": null, "pci": null, "phys_state": null, "link_reason": null, "physical_function": null,
      "wires": [], "netdev_mtu_bytes": null, "lid": null,
-     "rates": null, "qps": null,
+     "rates": null, "qps": null, "probe_clock": null,
      "loopback_p50_seconds": null, "loopback_p99_seconds": null}]})");
 }
 

@@ -147,7 +147,7 @@ Snapshot ExampleSnapshot() {
   snapshot.certificate_ends = 1'790'000'000;
   snapshot.devices = Devices();
   snapshot.ports = {{{"rxe0", 1}, "10.77.0.1", 1, "RoCE v2, IPv4, of eth0", 2},
-                    {{"mlx5_0", 1}, "", std::nullopt, "the port is down", 0}};
+                    {{"mlx5_0", 1}, "", std::nullopt, "the port is down", 0, true}};
   snapshot.collections = {RxeCollection(), Mlx5Collection(), nullptr};
   snapshot.peers = Peers();
   snapshot.findings = std::make_shared<const std::vector<health::Finding>>();

@@ -102,6 +102,16 @@ void AddDevices(FamilySet& families, const std::vector<DeviceInfo>& devices) {
   }
 }
 
+void AddProbeClocks(FamilySet& families, const std::vector<PortStatus>& ports) {
+  for (const PortStatus& port : ports) {
+    Labels labels;
+    Put(labels, "device", port.id.device);
+    Put(labels, "port", std::to_string(port.id.port));
+    Put(labels, "clock", ProbeClockName(port.nic_clock));
+    families.Add(Family::kProbeClockInfo, std::move(labels), 1);
+  }
+}
+
 void AddProcess(FamilySet& families, const ProcessStats& process, std::uint64_t epoch_us) {
   if (process.cpu_seconds) families.Add(Family::kProcessCpu, {}, *process.cpu_seconds);
   if (process.resident_bytes) {
@@ -121,6 +131,7 @@ FamilySet Gather(const Snapshot& snapshot, const std::optional<ProcessStats>& pr
   FamilySet families;
   AddAgent(families, snapshot);
   AddDevices(families, snapshot.devices);
+  AddProbeClocks(families, snapshot.ports);
   AddReadings(families, snapshot);
   AddPeers(families, snapshot.peers);
   AddLoopbacks(families, snapshot.loopbacks);

@@ -21,6 +21,7 @@ enum class Family : std::uint8_t {
   kCertificateEnds,
   kPortInfo,
   kPortUp,
+  kProbeClockInfo,
   kPortState,
   kPortRate,
   kNetdevInfo,

@@ -34,8 +34,8 @@ TEST_F(CompletionsTest, AProbeCompletesWithItsOwnNumberAfterItWasPosted) {
     ASSERT_TRUE(a_.transport.Post(a.id, op, probe));
     ASSERT_TRUE(RunUntil([this] { return !a_.completions.empty(); }));
     EXPECT_THAT(a_.Completed(), ElementsAre(Pair(probe, 0)));
-    EXPECT_GE(a_.completions[0].handled, posted);
-    EXPECT_LE(a_.completions[0].handled, Clock::now());
+    EXPECT_GE(a_.completions[0].time.handled, posted);
+    EXPECT_LE(a_.completions[0].time.handled, Clock::now());
   }
   EXPECT_THAT(b_.Completed(), IsEmpty()) << "the peer's CPU is not asked";
 }

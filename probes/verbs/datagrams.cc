@@ -162,15 +162,15 @@ Result<void> Datagrams::Post(probes::QpId id, const Peer& peer, std::uint32_t wa
 }
 
 // The handlers of what is told may close QPs and the device: nothing is touched after them.
-void Datagrams::Deliver(const ibv_wc& wc, TimePoint handled) {
+void Datagrams::Deliver(const ibv_wc& wc, const probes::CompletionTime& time) {
   if (const auto received = receives_.extract(wc.wr_id); !received.empty()) {
-    OnReceived(received.mapped(), wc, handled);
+    OnReceived(received.mapped(), wc, time);
   } else if (const auto sent = sends_.extract(wc.wr_id); !sent.empty()) {
-    OnSent(sent.mapped(), wc, handled);
+    OnSent(sent.mapped(), wc, time);
   }
 }
 
-void Datagrams::OnSent(const Send& send, const ibv_wc& wc, TimePoint handled) {
+void Datagrams::OnSent(const Send& send, const ibv_wc& wc, const probes::CompletionTime& time) {
   ports_.at(send.port).free_sends.push_back(send.slot);
   if (const auto parting = parting_.find(send.qp);
       parting != parting_.end() && !IsSending(send.qp)) {
@@ -185,7 +185,7 @@ void Datagrams::OnSent(const Send& send, const ibv_wc& wc, TimePoint handled) {
                 [&send](const Asked& asked) { return asked.probe == *send.probe; });
   handlers_.completed({.probe = *send.probe,
                        .status = {.code = wc.status, .vendor_error = wc.vendor_err},
-                       .handled = handled});
+                       .time = time});
 }
 
 void Datagrams::Break(std::uint32_t port, const std::string& why) {
@@ -194,7 +194,8 @@ void Datagrams::Break(std::uint32_t port, const std::string& why) {
                     ") and is made anew");
 }
 
-void Datagrams::OnReceived(const Receive& receive, const ibv_wc& wc, TimePoint handled) {
+void Datagrams::OnReceived(const Receive& receive, const ibv_wc& wc,
+                           const probes::CompletionTime& time) {
   Port& port = ports_.at(receive.port);
   if (wc.status != IBV_WC_SUCCESS) {
     Break(receive.port, std::string(probes::StatusName(wc.status)));
@@ -209,7 +210,7 @@ void Datagrams::OnReceived(const Receive& receive, const ibv_wc& wc, TimePoint h
     Break(receive.port, posted.error().Text());
   }
   if (datagram) {
-    OnDatagram(receive.port, wc.src_qp, *datagram, handled);
+    OnDatagram(receive.port, wc.src_qp, *datagram, time);
   } else if (!std::exchange(port.told_of_garbage, true)) {
     handlers_.journal("port " + PortId{device_, receive.port}.Text() + ": a datagram of QP " +
                       std::to_string(wc.src_qp) +
@@ -219,19 +220,20 @@ void Datagrams::OnReceived(const Receive& receive, const ibv_wc& wc, TimePoint h
 
 // Of a path that is no more there may be datagrams on the way: what is not known is passed over.
 void Datagrams::OnDatagram(std::uint32_t port, std::uint32_t source_qpn, const Datagram& datagram,
-                           TimePoint handled) {
+                           const probes::CompletionTime& time) {
   const auto token = tokens_.find(datagram.token);
   if (token == tokens_.end()) return;
   Peer& peer = peers_.at(token->second);
   if (peer.port != port || peer.there.ud_qpn != source_qpn) return;
   if (datagram.echo.kind == EchoMessage::Kind::kAsks) {
-    Answer(token->second, peer, datagram, handled);
+    Answer(token->second, peer, datagram, time);
   } else {
-    OnAnswer(peer, datagram.echo, handled);
+    OnAnswer(peer, datagram.echo, time);
   }
 }
 
-void Datagrams::Answer(probes::QpId id, Peer& peer, const Datagram& question, TimePoint handled) {
+void Datagrams::Answer(probes::QpId id, Peer& peer, const Datagram& question,
+                       const probes::CompletionTime& time) {
   const TimePoint now = Clock::now();
   if (!peer.answers.Take(now)) return;
   const std::uint32_t way = question.way % static_cast<std::uint32_t>(peer.ways.size());
@@ -239,17 +241,17 @@ void Datagrams::Answer(probes::QpId id, Peer& peer, const Datagram& question, Ti
   static_cast<void>(Post(id, peer, way,
                          {.kind = EchoMessage::Kind::kAnswers,
                           .number = question.echo.number,
-                          .responder = now - handled},
+                          .responder = now - time.Completed()},
                          std::nullopt));
 }
 
-void Datagrams::OnAnswer(Peer& peer, const EchoMessage& echo, TimePoint handled) {
+void Datagrams::OnAnswer(Peer& peer, const EchoMessage& echo, const probes::CompletionTime& time) {
   const auto asked = std::find_if(peer.asked.begin(), peer.asked.end(),
                                   [&echo](const Asked& one) { return one.number == echo.number; });
   if (asked == peer.asked.end()) return;
   const std::uint64_t probe = asked->probe;
   peer.asked.erase(asked);
-  handlers_.echoed({.probe = probe, .responder = echo.responder, .handled = handled});
+  handlers_.echoed({.probe = probe, .responder = echo.responder, .time = time});
 }
 
 }  // namespace rdmapulse::verbs

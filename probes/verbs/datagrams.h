@@ -67,7 +67,7 @@ class Datagrams {
   bool Waiting() const { return !peers_.empty(); }
 
   static bool IsDatagram(std::uint64_t wr_id) { return (wr_id & kMark) != 0; }
-  void Deliver(const ibv_wc& wc, TimePoint handled);
+  void Deliver(const ibv_wc& wc, const probes::CompletionTime& time);
 
  private:
   static constexpr std::uint64_t kMark = std::uint64_t{1} << 63U;
@@ -104,12 +104,13 @@ class Datagrams {
 
   Result<void> Post(probes::QpId id, const Peer& peer, std::uint32_t way,
                     const probes::EchoMessage& echo, std::optional<std::uint64_t> probe);
-  void OnReceived(const Receive& receive, const ibv_wc& wc, TimePoint handled);
-  void OnSent(const Send& send, const ibv_wc& wc, TimePoint handled);
+  void OnReceived(const Receive& receive, const ibv_wc& wc, const probes::CompletionTime& time);
+  void OnSent(const Send& send, const ibv_wc& wc, const probes::CompletionTime& time);
   void OnDatagram(std::uint32_t port, std::uint32_t source_qpn, const probes::Datagram& datagram,
-                  TimePoint handled);
-  void Answer(probes::QpId id, Peer& peer, const probes::Datagram& question, TimePoint handled);
-  void OnAnswer(Peer& peer, const probes::EchoMessage& echo, TimePoint handled);
+                  const probes::CompletionTime& time);
+  void Answer(probes::QpId id, Peer& peer, const probes::Datagram& question,
+              const probes::CompletionTime& time);
+  void OnAnswer(Peer& peer, const probes::EchoMessage& echo, const probes::CompletionTime& time);
   void Break(std::uint32_t port, const std::string& why);
   bool IsSending(probes::QpId id) const;
 

@@ -1,7 +1,6 @@
 #include "probes/verbs/device.h"
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <memory>
 #include <utility>
@@ -47,6 +46,7 @@ Device::Device(boost::asio::io_context& loop, BlockingPool& pool, DeviceInfo inf
       options_(std::move(options)),
       handlers_(std::move(handlers)),
       datagrams_(info_.name, DatagramHandlers()),
+      clock_timer_(loop),
       settle_(loop) {}
 
 void Device::Open(TimePoint now) {
@@ -88,6 +88,7 @@ void Device::AfterOpen(Result<Made> made) {
   events_.emplace(loop_, open_->context->async_fd);
   if (open_->cm) cm_events_.emplace(loop_, open_->cm.get());
   WatchCompletions();
+  WatchClock();
   WatchEvents();
   WatchCm();
   handlers_.journal("device " + info_.name + ": open");
@@ -100,6 +101,7 @@ void Device::Close(const std::string& why) {
   state_ = State::kClosing;
   problem_ = why;
   settle_.cancel();
+  clock_timer_.cancel();
   if (completions_) completions_->release();
   if (events_) events_->release();
   if (cm_events_) cm_events_->release();
@@ -154,83 +156,6 @@ void Device::SetFamily(probes::GidFamily family) {
   if (family == options_.family) return;
   options_.family = family;
   for (const PortFacts& port : facts_) MarkDirty(port.port, "gid.family changed");
-}
-
-void Device::WatchCompletions() {
-  completions_->async_wait(stream_descriptor::wait_read,
-                           [this](const boost::system::error_code& error) {
-                             if (!error) OnCompletions();
-                           });
-}
-
-void Device::OnCompletions() {
-  const TimePoint handled = Clock::now();
-  std::vector<ibv_wc> found;
-  const Result<void> looked = FindCompletions(found);
-  if (looked) WatchCompletions();
-  for (const ibv_wc& wc : found) Deliver(wc, handled);
-  // Without its queue a device answers no probe; its descriptor stays readable, so it must not be
-  // watched again.
-  if (!looked) Close(looked.error().Text());
-}
-
-Result<void> Device::FindCompletions(std::vector<ibv_wc>& found) {
-  ibv_cq* cq = nullptr;
-  void* context = nullptr;
-  while (ibv_get_cq_event(open_->channel.get(), &cq, &context) == 0) {
-    ibv_ack_cq_events(cq, 1);  // destroying the CQ waits for these
-    // Arm, then poll: what lands in between is either polled now or raises the next event.
-    const int rc = ibv_req_notify_cq(cq, 0);
-    if (rc != 0) return CheckVerb(rc, {"ibv_req_notify_cq on ", info_.name});
-    if (Result<void> polled = PollCq(*cq, found); !polled) return polled;
-  }
-  if (errno == EAGAIN) return {};
-  return Fail(errno, {"ibv_get_cq_event on ", info_.name});
-}
-
-Result<void> Device::PollCq(ibv_cq& cq, std::vector<ibv_wc>& found) const {
-  std::array<ibv_wc, 16> batch{};
-  int count = 0;
-  while ((count = ibv_poll_cq(&cq, static_cast<int>(batch.size()), batch.data())) > 0) {
-    found.insert(found.end(), batch.begin(), batch.begin() + count);
-  }
-  if (count < 0) return Fail({"ibv_poll_cq on ", info_.name, " failed"});
-  return {};
-}
-
-// The queue stays armed: its event comes all the same and finds less.
-void Device::Poll() {
-  const bool waiting = !posted_.empty() || !unanswered_.empty() || datagrams_.Waiting();
-  if (state_ != State::kOpen || !waiting) return;
-  const TimePoint handled = Clock::now();
-  std::vector<ibv_wc> found;
-  for (const OpenPort& port : open_->ports) {
-    // A queue that cannot be read raises its event, which closes the device.
-    if (!PollCq(*port.cq, found)) break;
-  }
-  for (const ibv_wc& wc : found) Deliver(wc, handled);
-}
-
-// The handler may close QPs, of which what was found with this one is then dropped, and the device.
-void Device::Deliver(const ibv_wc& wc, TimePoint handled) {
-  if (Datagrams::IsDatagram(wc.wr_id)) {
-    datagrams_.Deliver(wc, handled);
-    return;
-  }
-  if (const auto received = receives_.extract(wc.wr_id); !received.empty()) {
-    OnReceived(received.mapped(), wc, handled);
-    return;
-  }
-  if (const auto answered = answering_.extract(wc.wr_id); !answered.empty()) {
-    if (wc.status == IBV_WC_SUCCESS) AwaitMessage(answered.mapped());
-    return;
-  }
-  const auto posted = posted_.extract(wc.wr_id);
-  if (posted.empty()) return;  // its QP was closed
-  if (wc.status != IBV_WC_SUCCESS) unanswered_.erase(wc.wr_id);
-  handlers_.completed({.probe = posted.mapped().probe,
-                       .status = {.code = wc.status, .vendor_error = wc.vendor_err},
-                       .handled = handled});
 }
 
 void Device::WatchEvents() {
@@ -337,6 +262,8 @@ std::vector<probes::TransportPort> Device::Ports() const {
     port.protocol = discovered.protocol;
     port.reason = problem_.empty() ? "the device is being opened" : problem_;
     port.qps = QpsOn(discovered.port);
+    const OpenPort* const open = PortOf(discovered.port);
+    port.nic_clock = open != nullptr && open->queue.stamped;
     const PortFacts* const facts = state_ == State::kOpen ? FactsOf(discovered.port) : nullptr;
     if (facts != nullptr) {
       const probes::GidChoice choice =

@@ -34,6 +34,7 @@ struct DeviceOptions {
   std::uint32_t qps_max = 256;  // of a port
   probes::GidFamily family = probes::GidFamily::kAny;
   bool datagrams = false;             // whether ports have UD QPs
+  std::uint32_t looks = 0;            // see Device::SetLooks
   CmHost* cm_host = &KernelCmHost();  // for iWARP ports; outlives the device
   // How long the end that dials waits until its QP is connected, and the other until it is dialled:
   // shorter than the peer's patience with a request (5 s).
@@ -66,6 +67,9 @@ class Device {
   void Update(const DeviceInfo& info, TimePoint now);
   void SetFamily(probes::GidFamily family);
   void SetDatagrams(bool on);
+  // So often, once each turn of the loop, completion queues are looked at after something was
+  // posted, before the loop waits for their event; 0: not at all.
+  void SetLooks(std::uint32_t looks) { options_.looks = looks; }
 
   std::vector<probes::TransportPort> Ports() const;
   void OpenQp(probes::QpId id, const PortId& port, const Gid& towards,
@@ -153,9 +157,14 @@ class Device {
   void WatchCompletions();
   void WatchEvents();
   void OnCompletions();
-  Result<void> FindCompletions(std::vector<ibv_wc>& found);
-  Result<void> PollCq(ibv_cq& cq, std::vector<ibv_wc>& found) const;
-  void Deliver(const ibv_wc& wc, TimePoint handled);
+  Result<void> FindCompletions(std::vector<FoundCompletion>& found);
+  bool Awaits() const;
+  void LookOn();
+  void Look();
+  void WatchClock();
+  probes::CompletionTime TimeOf(const FoundCompletion& found, TimePoint handled) const;
+  void DeliverAll(const std::vector<FoundCompletion>& found, TimePoint handled);
+  void Deliver(const ibv_wc& wc, const probes::CompletionTime& time);
   void OnEvents();
   void OnEvent(const ibv_async_event& event);
   void MarkDirty(std::uint32_t port, const std::string& why);
@@ -169,10 +178,11 @@ class Device {
   void DropQps(std::uint32_t port);
 
   Result<void> PostEcho(const QpEntry& entry, std::uint64_t wr_id);
-  void OnReceived(const Receive& receive, const ibv_wc& wc, TimePoint handled);
+  void OnReceived(const Receive& receive, const ibv_wc& wc, const probes::CompletionTime& time);
   void Answer(const Receive& receive, const QpEntry& entry, std::uint64_t number,
-              TimePoint handled);
-  void OnAnswer(probes::QpId id, const probes::EchoMessage& message, TimePoint handled);
+              const probes::CompletionTime& time);
+  void OnAnswer(probes::QpId id, const probes::EchoMessage& message,
+                const probes::CompletionTime& time);
   void AwaitMessage(const Receive& receive);
 
   Datagrams::Handlers DatagramHandlers();
@@ -236,9 +246,12 @@ class Device {
   std::optional<boost::asio::posix::stream_descriptor> completions_;
   std::optional<boost::asio::posix::stream_descriptor> events_;
   std::optional<boost::asio::posix::stream_descriptor> cm_events_;
-  int dialling_ = 0;                  // jobs that may wait for a SYN to be answered
-  int refusing_ = 0;                  // jobs that refuse who dialled
-  bool cm_paused_ = false;            // too many of them: whoever dials next waits
+  int dialling_ = 0;              // jobs that may wait for a SYN to be answered
+  int refusing_ = 0;              // jobs that refuse who dialled
+  bool cm_paused_ = false;        // too many of them: whoever dials next waits
+  bool looking_ = false;          // it has its turn in the loop
+  std::uint32_t looks_left_ = 0;  // of those after the last post
+  boost::asio::steady_timer clock_timer_;
   boost::asio::steady_timer settle_;  // events come in bursts
 };
 

@@ -27,7 +27,8 @@ Result<void> Device::PostEcho(const QpEntry& entry, std::uint64_t wr_id) {
   return PostMessage(entry.qp, kAskingSlot, wr_id);
 }
 
-void Device::OnReceived(const Receive& receive, const ibv_wc& wc, TimePoint handled) {
+void Device::OnReceived(const Receive& receive, const ibv_wc& wc,
+                        const probes::CompletionTime& time) {
   const auto found = qps_.find(receive.qp);
   if (wc.status != IBV_WC_SUCCESS || found == qps_.end()) return;
   QpEntry& entry = found->second;
@@ -37,12 +38,12 @@ void Device::OnReceived(const Receive& receive, const ibv_wc& wc, TimePoint hand
   const Result<EchoMessage> message =
       probes::DecodeEcho(slot.first(std::min<std::size_t>(wc.byte_len, slot.size())));
   if (message && message->kind == EchoMessage::Kind::kAsks) {
-    Answer(receive, entry, message->number, handled);
+    Answer(receive, entry, message->number, time);
     return;
   }
   AwaitMessage(receive);
   if (message) {
-    OnAnswer(receive.qp, *message, handled);
+    OnAnswer(receive.qp, *message, time);
   } else if (!std::exchange(entry.told_of_garbage, true)) {
     handlers_.journal("port " + entry.here.port.Text() + ": a message from " +
                       entry.there.gid.Text() + " is no echo: " + message.error().Text());
@@ -50,23 +51,25 @@ void Device::OnReceived(const Receive& receive, const ibv_wc& wc, TimePoint hand
 }
 
 void Device::Answer(const Receive& receive, const QpEntry& entry, std::uint64_t number,
-                    TimePoint handled) {
+                    const probes::CompletionTime& time) {
   const std::uint64_t wr_id = ++last_wr_id_;
-  Write(
-      {.kind = EchoMessage::Kind::kAnswers, .number = number, .responder = Clock::now() - handled},
-      SlotOf(entry.qp, receive.slot));
+  Write({.kind = EchoMessage::Kind::kAnswers,
+         .number = number,
+         .responder = Clock::now() - time.Completed()},
+        SlotOf(entry.qp, receive.slot));
   // A QP that takes no more work is dead, and its receives with it.
   if (PostMessage(entry.qp, receive.slot, wr_id)) answering_.emplace(wr_id, receive);
 }
 
 // The handler may close QPs and the device: nothing is touched after it.
-void Device::OnAnswer(probes::QpId id, const EchoMessage& message, TimePoint handled) {
+void Device::OnAnswer(probes::QpId id, const EchoMessage& message,
+                      const probes::CompletionTime& time) {
   const auto asked = unanswered_.find(message.number);
   // A peer can only answer what it was asked over the same QP, and once.
   if (asked == unanswered_.end() || asked->second.qp != id) return;
   const std::uint64_t probe = asked->second.probe;
   unanswered_.erase(asked);
-  handlers_.echoed({.probe = probe, .responder = message.responder, .handled = handled});
+  handlers_.echoed({.probe = probe, .responder = message.responder, .time = time});
 }
 
 void Device::AwaitMessage(const Receive& receive) {

@@ -72,7 +72,7 @@ void Device::OpenQp(probes::QpId id, const PortId& port, const Gid& towards,
     last_wr_id_ += probes::kEchoReceives;
   }
   RunJob([place = QpPlace{.pd = open_->pd.get(),
-                          .cq = place->cq.get(),
+                          .cq = place->queue.cq.get(),
                           .port = port.port,
                           .atomics = open_->atomics,
                           .first_receive = entry.first_receive}] { return CreateInit(place); },
@@ -181,6 +181,7 @@ Result<void> Device::Post(probes::QpId id, probes::Op op, std::uint64_t probe) {
   if (!posted) return posted;
   posted_.emplace(wr_id, Posted{id, probe});
   if (op == probes::Op::kEcho) unanswered_.emplace(wr_id, Posted{id, probe});
+  LookOn();
   return posted;
 }
 

@@ -41,7 +41,7 @@ TEST_F(EchoTest, ThePeersDaemonAnswersAndSaysWhatItTook) {
   const TimePoint posted = Clock::now();
   ASSERT_TRUE(IsAnswered(a_, a, 7));
   EXPECT_GE(a_.echoes[0].responder, Duration::zero());
-  EXPECT_LE(a_.echoes[0].responder, a_.echoes[0].handled - posted);
+  EXPECT_LE(a_.echoes[0].responder, a_.echoes[0].time.handled - posted);
   EXPECT_THAT(b_.completions, IsEmpty()) << "the answering is the transport's own";
   EXPECT_THAT(b_.echoes, IsEmpty());
 }

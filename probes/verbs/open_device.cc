@@ -60,14 +60,20 @@ Result<void> SetNonBlocking(int fd, std::string_view what, const std::string& na
 }
 
 Result<void> QueryDevice(OpenDevice& device, const DeviceInfo& info) {
-  ibv_device_attr attr{};
-  Result<void> queried =
-      CheckVerb(ibv_query_device(device.context.get(), &attr), {"ibv_query_device of ", info.name});
+  ibv_device_attr_ex extended{};
+  Result<void> queried = CheckVerb(ibv_query_device_ex(device.context.get(), nullptr, &extended),
+                                   {"ibv_query_device of ", info.name});
   if (!queried) return queried;
+  const ibv_device_attr& attr = extended.orig_attr;
   // Needs as much of the device as a READ: one that is outstanding, and the room to answer one.
   device.atomics =
       attr.atomic_cap != IBV_ATOMIC_NONE && attr.max_qp_rd_atom > 0 && attr.max_qp_init_rd_atom > 0;
   device.cqes_max = static_cast<std::uint32_t>(attr.max_cqe);
+  if (extended.completion_timestamp_mask == 0 || extended.hca_core_clock == 0) return queried;
+  if (const auto reading = ReadNicClock(*device.context)) {
+    device.clock.emplace(extended.completion_timestamp_mask, extended.hca_core_clock);
+    device.clock->Add(*reading);
+  }
   return queried;
 }
 
@@ -92,15 +98,12 @@ Result<OpenPort> MakePort(OpenDevice& device, const DeviceInfo& info, const Port
   port.ud_fits =
       discovered.protocol != Protocol::kIwarp && depth + kCompletionsOfUd <= device.cqes_max;
   if (port.ud_fits) depth += kCompletionsOfUd;
-  port.cq.reset(ibv_create_cq(device.context.get(), static_cast<int>(depth), nullptr,
-                              device.channel.get(), 0));
-  if (port.cq == nullptr) {
-    const int code = errno;
-    return Fail(code, {"ibv_create_cq of ", std::to_string(depth), " on ", info.name},
-                code == ENOMEM ? kMemlockAdvice : std::string_view());
-  }
+  Result<CompletionQueue> queue =
+      CreateCq(*device.context, depth, *device.channel, device.clock.has_value(), info.name);
+  if (!queue) return tl::unexpected(queue.error());
+  port.queue = std::move(*queue);
   const Result<void> armed =
-      CheckVerb(ibv_req_notify_cq(port.cq.get(), 0), {"ibv_req_notify_cq on ", info.name});
+      CheckVerb(ibv_req_notify_cq(port.queue.cq.get(), 0), {"ibv_req_notify_cq on ", info.name});
   if (!armed) return tl::unexpected(armed.error());
   return port;
 }
@@ -148,7 +151,7 @@ Result<UdQp> MakeUd(const OpenDevice& device, const DeviceInfo& info, std::uint3
   }
   std::random_device random;
   return CreateUd({.pd = device.pd.get(),
-                   .cq = open->cq.get(),
+                   .cq = open->queue.cq.get(),
                    .port = port,
                    .qkey = (random() & 0x7FFFFFFFU) | 1U,
                    .first_receive = first_receive});

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "daemon/base/result.h"
 #include "probes/gid_choice.h"
 #include "probes/verbs/cm.h"
+#include "probes/verbs/completion_queue.h"
 #include "probes/verbs/datagrams.h"
 #include "probes/verbs/handles.h"
 #include "probes/verbs/rc_qp.h"
@@ -49,15 +51,16 @@ struct OpenPort {
   std::uint32_t port = 1;
   std::unique_ptr<std::byte, FreeBytes> buffer;
   Mr mr;
-  Cq cq;
+  CompletionQueue queue;
   std::uint32_t qps_max = 0;  // for whose completions the queue has room
   bool ud_fits = false;       // and for those of a UD QP, too
 };
 
 struct OpenDevice {
   Context context;
-  bool atomics = false;        // it answers and sends them
-  std::uint32_t cqes_max = 0;  // of one completion queue
+  bool atomics = false;           // it answers and sends them
+  std::uint32_t cqes_max = 0;     // of one completion queue
+  std::optional<NicClock> clock;  // that stamps completions, if it has one
   Pd pd;
   CompChannel channel;  // one for all the device's CQs
   std::vector<OpenPort> ports;

@@ -33,6 +33,7 @@ void VerbsTransport::SetDevices(const std::vector<DeviceInfo>& devices, TimePoin
     auto& device = devices_[info.name];
     if (device == nullptr) {
       device = std::make_unique<Device>(loop_, pool_, info, options_.device, DeviceHandlers());
+      if (options_.looks) device->SetLooks(options_.looks(info.name));
     }
     device->Update(info, now);
     device->Open(now);
@@ -47,6 +48,11 @@ void VerbsTransport::SetFamily(probes::GidFamily family) {
 void VerbsTransport::SetDatagrams(bool on) {
   options_.device.datagrams = on;
   for (auto& [name, device] : devices_) device->SetDatagrams(on);
+}
+
+void VerbsTransport::SetLooks(std::function<std::uint32_t(const std::string& device)> looks) {
+  options_.looks = std::move(looks);
+  for (auto& [name, device] : devices_) device->SetLooks(options_.looks(name));
 }
 
 void VerbsTransport::Stop() {

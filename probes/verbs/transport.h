@@ -23,6 +23,7 @@ class VerbsTransport : public probes::Transport {
   struct Options {
     DeviceOptions device;
     std::function<bool(const PortId&)> ignored;  // ports that are not to be probed
+    std::function<std::uint32_t(const std::string& device)> looks{};  // see SetLooks
     std::function<void(const std::string&)> journal;
   };
 
@@ -34,6 +35,8 @@ class VerbsTransport : public probes::Transport {
   void SetFamily(probes::GidFamily family);
   // Whether ports send and take datagrams.
   void SetDatagrams(bool on);
+  // How often each device is looked at after a post (Device::SetLooks).
+  void SetLooks(std::function<std::uint32_t(const std::string& device)> looks);
   // Ports that are not to be probed. The prober sees it at its next look (Configure).
   void SetIgnored(std::function<bool(const PortId&)> ignored) {
     options_.ignored = std::move(ignored);

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """What rdmapulse adds to a round trip, in one pair of virtual machines and one boot.
 
-Interleaved rounds of: our READ and WRITE probes (`rdmapulse probe`), perftest's ib_read_lat with
-events and polling, and our C floor (verbs_floor) with the same work requests. Each run is a median;
-the result is the median over the rounds, and the spread of identical runs stands beside it. Ratios
-only: the times are those of software emulation.
+Interleaved rounds of: our READ, WRITE and echo probes (`rdmapulse probe`), each by events and by
+polling; perftest's ib_read_lat and ib_send_lat in both modes (a send_lat is half of what an echo
+is); and our C floor (verbs_floor) with the same work requests. Each run is a median; the result is
+the median over the rounds, and the spread of identical runs stands beside it. Ratios only: the
+times are those of software emulation.
 """
 
 import argparse
@@ -51,20 +52,30 @@ class Bench:
         rtts = [json.loads(line).get("rtt_seconds") for line in lines[:-1]]
         return statistics.median(rtt for rtt in rtts if rtt is not None) * 1e6
 
-    def perftest(self, *options):
+    def poll(self, on):
+        """Both daemons look for completions, or wait for events."""
+        for host in ("h1", "h2"):
+            devices = "['.*']" if on else "[]"
+            self.guest(host, "sh", "-c",
+                       "sed -i /^polling:/d /etc/rdmapulse/rdmapulse.yaml && "
+                       f"echo 'polling: {{devices: {devices}, looks: 2000}}' "
+                       ">> /etc/rdmapulse/rdmapulse.yaml && kill -HUP $(pidof rdmapulsed)")
+
+    def perftest(self, program, *options):
         common = ["-d", "rxe0", "-s", "8", "-n", str(self.count), "-p", PORT, "-F", *options]
-        self.serve("ib_read_lat -x {} {}".format(self.gid_index("h2"), " ".join(common)))
+        self.serve("{} -x {} {}".format(program, self.gid_index("h2"), " ".join(common)))
         text = ""
         for _ in range(20):  # until the server listens
             done = subprocess.run(
-                [sys.executable, str(LAB), "exec", "--dir", self.folder, "h1", "--", "ib_read_lat",
+                [sys.executable, str(LAB), "exec", "--dir", self.folder, "h1", "--", program,
                  "-x", str(self.gid_index("h1")), *common, f"--latency_gap={self.gap_us}",
                  "10.77.0.2"], capture_output=True, text=True, timeout=300)
             text = done.stdout + done.stderr
             match = re.search(r"^\s*8\s+\d+\s+[\d.]+\s+[\d.]+\s+([\d.]+)", text, re.MULTILINE)
             if match:  # it times from post to post: the gap is part of what it prints
-                return float(match[1]) - self.gap_us
-        raise SystemExit(f"lab_bench: ib_read_lat said: {text}")
+                round_trips = 2 if program == "ib_send_lat" else 1
+                return float(match[1]) * round_trips - self.gap_us
+        raise SystemExit(f"lab_bench: {program} said: {text}")
 
     def floor(self, op, size):
         self.serve(f"/root/verbs_floor rxe0 10.77.0.2 --serve {PORT}")
@@ -95,16 +106,26 @@ def main():
                 bench.guest(host, "chmod", "755", "/root/verbs_floor")
             runs = {
                 "read probe": lambda: bench.probe("read"),
-                "ib_read_lat -e": lambda: bench.perftest("-e"),
-                "ib_read_lat": lambda: bench.perftest(),
+                "ib_read_lat -e": lambda: bench.perftest("ib_read_lat", "-e"),
                 "read floor": lambda: bench.floor("read", 8),
                 "write probe": lambda: bench.probe("write"),
                 "write floor": lambda: bench.floor("write", 64),
+                "echo probe": lambda: bench.probe("echo"),
+                "2 x ib_send_lat -e": lambda: bench.perftest("ib_send_lat", "-e"),
+                "polling: read probe": lambda: bench.probe("read"),
+                "polling: ib_read_lat": lambda: bench.perftest("ib_read_lat"),
+                "polling: echo probe": lambda: bench.probe("echo"),
+                "polling: 2 x ib_send_lat": lambda: bench.perftest("ib_send_lat"),
             }
             results = {name: [] for name in runs}
             for number in range(options.rounds):
+                polling = False
                 for name, run in runs.items():
+                    if name.startswith("polling") != polling:
+                        polling = not polling
+                        bench.poll(polling)
                     results[name].append(run())
+                bench.poll(False)
                 print(f"round {number + 1}: " + ", ".join(
                     f"{name} {values[-1]:.0f} µs" for name, values in results.items()), flush=True)
         finally:
@@ -112,9 +133,12 @@ def main():
     medians = {name: statistics.median(values) for name, values in results.items()}
     for name, values in results.items():
         spread = (max(values) - min(values)) / medians[name]
-        print(f"{name:15} median {medians[name]:7.0f} µs, spread of identical runs {spread:.0%}")
-    for ours, theirs in (("read probe", "ib_read_lat -e"), ("read probe", "ib_read_lat"),
-                         ("read probe", "read floor"), ("write probe", "write floor")):
+        print(f"{name:24} median {medians[name]:7.0f} µs, spread of identical runs {spread:.0%}")
+    for ours, theirs in (("read probe", "ib_read_lat -e"), ("read probe", "read floor"),
+                         ("write probe", "write floor"), ("echo probe", "2 x ib_send_lat -e"),
+                         ("polling: read probe", "polling: ib_read_lat"),
+                         ("polling: echo probe", "polling: 2 x ib_send_lat"),
+                         ("polling: read probe", "read probe")):
         print(f"{ours} / {theirs}: {medians[ours] / medians[theirs]:.3f}")
 
 

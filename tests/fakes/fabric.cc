@@ -211,8 +211,18 @@ void Fabric::Host::Attempt(const Try& attempt) {
 
 void Fabric::Host::Complete(const Try& attempt, int status) {
   if (!qps_.contains(attempt.qp) || !handlers_.completed) return;
+  if (unfound_for) {
+    const Duration lay = *unfound_for;
+    fabric_.At(fabric_.now() + lay, [this, attempt, status, lay] {
+      if (!qps_.contains(attempt.qp) || !handlers_.completed) return;
+      handlers_.completed({.probe = attempt.probe,
+                           .status = {.code = status},
+                           .time = {.handled = fabric_.now(), .waited = lay}});
+    });
+    return;
+  }
   handlers_.completed(
-      {.probe = attempt.probe, .status = {.code = status}, .handled = fabric_.now()});
+      {.probe = attempt.probe, .status = {.code = status}, .time = {fabric_.now()}});
 }
 
 // The peer's NIC has the echo; its daemon looks when it can.
@@ -230,7 +240,7 @@ void Fabric::Host::AwaitAnswer(const Try& attempt) {
   const Duration took = *peer->responder;
   fabric_.At(fabric_.now() + took, [this, attempt, took] {
     if (!qps_.contains(attempt.qp) || !handlers_.echoed) return;
-    handlers_.echoed({.probe = attempt.probe, .responder = took, .handled = fabric_.now()});
+    handlers_.echoed({.probe = attempt.probe, .responder = took, .time = {fabric_.now()}});
   });
 }
 

@@ -57,6 +57,8 @@ class Fabric {
     // The next n datagrams cannot be sent.
     int fail_datagrams = 0;
     Duration loop_late{};
+    // Its NIC stamps completions, which lie this long before they are found.
+    std::optional<Duration> unfound_for{};
     // What its daemon takes to answer an echo; none: it is stopped, and answers when it goes on.
     std::optional<Duration> responder = std::chrono::microseconds(5);
     std::vector<std::string> journal;

@@ -154,6 +154,7 @@ ibv_context* ibv_open_device(ibv_device* device) {
   context->async = rdmapulse::UniqueFd(eventfd(0, EFD_SEMAPHORE | EFD_CLOEXEC));
   context->verbs.sz = sizeof context->verbs;
   context->verbs.query_port = QueryPort;
+  FillClock(context->verbs);
   ibv_context& handle = context->verbs.context;
   handle.device = device;
   handle.abi_compat = __VERBS_ABI_IS_EXTENDED;

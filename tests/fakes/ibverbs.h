@@ -67,6 +67,15 @@ struct FakeAddressHandle {
   std::uint32_t gid_index = 0;
 };
 
+// A NIC's free-running clock, which stamps completions.
+struct FakeNicClock {
+  std::uint64_t kilohertz = 156'250;  // at which it says that it counts
+  double drift = 0;                   // it counts faster by this part of it
+  std::uint64_t start = 0;            // where it stands when it is set
+  std::uint64_t mask = ~std::uint64_t{0};
+  std::chrono::steady_clock::time_point set = std::chrono::steady_clock::now();
+};
+
 // The process's libibverbs while it lives; there is one at a time. Verbs are named as the man pages
 // name them, "ibv_alloc_pd"; ibv_modify_qp with its target: "ibv_modify_qp to RTR".
 class Ibverbs {
@@ -85,6 +94,8 @@ class Ibverbs {
   void SetPort(const std::string& device, const FakePort& port);
   // Without it a device has them. Of how many READs and atomics a QP may have out, and may answer.
   void SetAtomics(const std::string& device, ibv_atomic_cap cap, int rd_atomics = 16);
+  // Without it a device has no clock. Set again, it counts anew.
+  void SetNicClock(const std::string& device, const FakeNicClock& clock);
   // All the port's GIDs are removed and added again where they were: their QPs are dead.
   void RenewGids(const std::string& device, std::uint32_t port);
   // Listed no more, every call on it fails, its descriptors stay readable; handles can be given

@@ -77,6 +77,11 @@ void Ibverbs::SetAtomics(const std::string& device, ibv_atomic_cap cap, int rd_a
   found.rd_atomics = rd_atomics;
 }
 
+void Ibverbs::SetNicClock(const std::string& device, const FakeNicClock& clock) {
+  const std::lock_guard lock(model_->mutex);
+  model_->Find(device).clock = clock;
+}
+
 void Ibverbs::GarbleSend(int n, std::size_t at) {
   const std::lock_guard lock(model_->mutex);
   model_->garble_in = n;

@@ -323,7 +323,7 @@ void Ibverbs::Model::Complete(FakeRcQp& qp, ibv_cq* handle, ibv_wc wc) {
   }
   wc.qp_num = qp.ibv.qp_num;
   wc.vendor_err = wc.status == IBV_WC_SUCCESS ? 0 : 0x81;
-  cq.completions.push_back(wc);
+  cq.completions.push_back({.wc = wc, .cycles = cq.context->device->Cycles()});
   if (!cq.armed || cq.channel == nullptr) return;
   cq.armed = false;
   cq.channel->events.push_back(&cq);
@@ -335,10 +335,18 @@ void Ibverbs::Model::Complete(FakeRcQp& qp, ibv_cq* handle, ibv_wc wc) {
 int Ibverbs::Model::Poll(FakeCq& cq, int max, ibv_wc* out) {
   int count = 0;
   while (count < max && !cq.completions.empty()) {
-    out[count++] = cq.completions.front();
+    out[count++] = cq.completions.front().wc;
     cq.completions.pop_front();
   }
   return count;
+}
+
+bool Ibverbs::Model::TakeNext(FakeCq& cq) {
+  cq.polled.reset();
+  if (cq.completions.empty()) return false;
+  cq.polled = cq.completions.front();
+  cq.completions.pop_front();
+  return true;
 }
 
 }  // namespace rdmapulse::fakes

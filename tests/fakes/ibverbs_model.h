@@ -32,7 +32,10 @@ struct FakeDevice {
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t> lives;
   ibv_atomic_cap atomic_cap = IBV_ATOMIC_HCA;
   int rd_atomics = 16;
+  std::optional<FakeNicClock> clock;
   bool gone = false;
+
+  std::uint64_t Cycles() const;  // of its clock, now
 };
 
 struct FakeContext {
@@ -65,11 +68,22 @@ struct FakeChannel {
   std::deque<std::pair<std::chrono::steady_clock::time_point, const void*>> answers;
 };
 
+struct FakeCompletion {
+  ibv_wc wc{};
+  std::uint64_t cycles = 0;  // of the device's clock, if it has one
+};
+
+// Every one is an extended one, whose beginning is the plain one; `stamped` ones are polled as
+// such, and only they.
 struct FakeCq {
-  ibv_cq ibv{};
+  ibv_cq_ex extended{};
+  ibv_cq& ibv = *ibv_cq_ex_to_cq(&extended);
+  bool stamped = false;
+  std::uint64_t fields = 0;  // of ibv_create_cq_wc_flags: what may be read
+  std::optional<FakeCompletion> polled;
   FakeContext* context = nullptr;
   FakeChannel* channel = nullptr;
-  std::deque<ibv_wc> completions;
+  std::deque<FakeCompletion> completions;
   bool armed = false;
   unsigned unacknowledged = 0;
 };
@@ -157,6 +171,7 @@ class Ibverbs::Model {
   // Completes what has become due on this channel, when all are answered for.
   void AnswerDue(FakeChannel& channel);
   int Poll(FakeCq& cq, int max, ibv_wc* out);
+  bool TakeNext(FakeCq& cq);  // into `polled`
 
   std::mutex mutex;
   std::condition_variable changed;
@@ -227,6 +242,7 @@ std::byte* BytesAt(const FakeMr& mr, std::uint64_t address);
 Ibverbs::Model& TheModel();
 
 // Puts the verbs in that a device's users find through its context.
+void FillClock(verbs_context& verbs);
 void FillTraffic(ibv_context_ops& ops);
 
 using Lock = std::unique_lock<std::mutex>;

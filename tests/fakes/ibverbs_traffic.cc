@@ -43,6 +43,7 @@ int PollCq(ibv_cq* handle, int max, ibv_wc* out) {
   Lock lock(model.mutex);
   FakeCq* const cq = Known(model, model.cqs, handle, "ibv_poll_cq");
   if (cq == nullptr || model.Enter(lock, On(*cq->context, "ibv_poll_cq")) != 0) return -1;
+  if (cq->stamped) model.Note("ibv_poll_cq on an extended queue, which loses time stamps");
   return model.Poll(*cq, max, out);
 }
 
