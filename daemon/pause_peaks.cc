@@ -39,9 +39,9 @@ void PausePeaks::Add(const Key& key, health::Time read, std::uint64_t paused_us)
 std::vector<PausePeaks::Peak> PausePeaks::At(health::Time now) const {
   std::vector<Peak> peaks;
   for (const auto& [key, history] : histories_) {
-    const auto kept = std::find_if(
-        history.shares.begin(), history.shares.end(),
-        [&key, now](const Share& share) { return now - share.until < Kept(key.direction); });
+    const health::Time gone = now - Kept(key.direction);
+    const auto kept = std::find_if(history.shares.begin(), history.shares.end(),
+                                   [gone](const Share& share) { return share.until > gone; });
     if (kept != history.shares.end()) peaks.push_back({key, kept->ratio});
   }
   return peaks;
