@@ -103,6 +103,7 @@ class Device {
     std::uint64_t peer_token = 0;            // 0: not known yet
     std::string problem{};                   // why it is broken
     probes::Transport::Connected connected;  // who waits for it to be up
+    // Until it is up; once it is broken, until what was posted has ended.
     std::unique_ptr<boost::asio::steady_timer> deadline;
   };
   struct QpEntry {
@@ -206,7 +207,8 @@ class Device {
   void AfterLinkJob(probes::QpId id, Result<LinkStep> step);
   void StartDeadline(probes::QpId id, QpEntry& entry);
   void LinkIsUp(QpEntry& entry);
-  void BreakLink(QpEntry& entry, const Error& error);
+  void BreakLink(probes::QpId id, QpEntry& entry, const Error& error);
+  void FlushSoon(probes::QpId id, IwarpLink& link);
   static Result<void> CheckLink(const QpEntry& entry);
   void AnswerLater(probes::Transport::Connected connected);
 

@@ -25,6 +25,9 @@ using boost::asio::posix::stream_descriptor;
 constexpr std::uint32_t kResolveMs = 2000;  // ARP and neighbour discovery give up after a second
 // Each may hold a thread of the pool for two minutes, where a firewall eats the SYNs.
 constexpr int kDiallingMax = 8;
+// From the end of a connection until what is outstanding is given up for flushed: the kernel tells
+// of the end before it flushes.
+constexpr Duration kFlushGrace = std::chrono::milliseconds(500);
 // Refusing is quick; whoever dials more than that at once waits in the kernel, 64 of them.
 constexpr int kRefusingMax = 16;
 
@@ -74,7 +77,7 @@ void Device::OnCmEvent(const CmEvent& event) {
   const std::string to = CmAddress{.ip = entry.there.gid, .port = entry.there.tcp_port}.Text();
   const auto fail = [this, &entry, &event, &to](std::string_view what, int otherwise,
                                                 std::string_view advice = {}) {
-    BreakLink(entry, Fail(Errno(event, otherwise), {what, to}, advice).value());
+    BreakLink(event.owner, entry, Fail(Errno(event, otherwise), {what, to}, advice).value());
   };
   switch (event.type) {
     case CmEventType::kAddressResolved:
@@ -148,7 +151,7 @@ void Device::Dial(probes::QpId id, QpEntry& entry) {
 
 void Device::FinishDialling(probes::QpId id, QpEntry& entry, std::uint32_t cm_id) {
   if (dialling_ >= kDiallingMax) {
-    BreakLink(entry,
+    BreakLink(id, entry,
               Fail({"too many iWARP connections wait for their peers on ", info_.name}).value());
     return;
   }
@@ -241,7 +244,7 @@ void Device::AfterLinkJob(probes::QpId id, Result<LinkStep> step) {
     Retire(std::move(entry));
     qps_.erase(found);
   } else if (!step) {
-    BreakLink(entry, step.error());
+    BreakLink(id, entry, step.error());
   }
 }
 
@@ -255,11 +258,12 @@ void Device::StartDeadline(probes::QpId id, QpEntry& entry) {
     QpEntry& late = found->second;
     const std::string peer = CmAddress{late.there.gid, late.there.tcp_port}.Text();
     const bool dials = late.link.state == IwarpLink::State::kDialling;
-    BreakLink(late, Fail(ETIMEDOUT,
-                         {dials ? "iWARP: dialling " : "iWARP: waiting to be dialled by ",
-                          dials ? peer : late.there.gid.Text()},
-                         "is TCP between the two let through on every port?")
-                        .value());
+    BreakLink(id, late,
+              Fail(ETIMEDOUT,
+                   {dials ? "iWARP: dialling " : "iWARP: waiting to be dialled by ",
+                    dials ? peer : late.there.gid.Text()},
+                   "is TCP between the two let through on every port?")
+                  .value());
   });
 }
 
@@ -272,13 +276,36 @@ void Device::LinkIsUp(QpEntry& entry) {
 }
 
 // The handler may close the QP: nothing is touched after it.
-void Device::BreakLink(QpEntry& entry, const Error& error) {
+void Device::BreakLink(probes::QpId id, QpEntry& entry, const Error& error) {
   IwarpLink& link = entry.link;
   if (link.state == IwarpLink::State::kBroken) return;  // the first reason is the one
   link.state = IwarpLink::State::kBroken;
   link.problem = error.Text();
-  link.deadline.reset();
+  FlushSoon(id, link);
   if (link.connected) std::exchange(link.connected, nullptr)(tl::unexpected(error));
+}
+
+// siw takes work of a program for a QP whose connection has ended, and never completes it (Linux
+// 6.1, siw_post_send in state ERROR: only the kernel's own work is flushed there). From here on
+// nothing is posted any more; what was posted between the end and our hearing of it ends by our
+// clock.
+void Device::FlushSoon(probes::QpId id, IwarpLink& link) {
+  link.deadline = std::make_unique<boost::asio::steady_timer>(loop_, kFlushGrace);
+  link.deadline->async_wait([this, id](const boost::system::error_code& error) {
+    if (error) return;
+    Poll();  // what the kernel did flush
+    if (!qps_.contains(id)) return;
+    std::vector<std::uint64_t> left;
+    for (const auto& [wr_id, posted] : posted_) {
+      if (posted.qp == id) left.push_back(wr_id);
+    }
+    for (const std::uint64_t wr_id : left) {
+      ibv_wc flushed{};
+      flushed.wr_id = wr_id;
+      flushed.status = IBV_WC_WR_FLUSH_ERR;
+      Deliver(flushed, Clock::now());
+    }
+  });
 }
 
 Result<void> Device::CheckLink(const QpEntry& entry) {

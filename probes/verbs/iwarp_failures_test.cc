@@ -15,6 +15,7 @@ using namespace std::chrono_literals;
 using fakes::RdmaCm;
 using probes::Op;
 using ::testing::Contains;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Pair;
 
@@ -84,6 +85,37 @@ TEST_F(IwarpTest, WhatIsOutstandingWhenThePeerClosesIsFlushed) {
       [&pair] { return !pair.active->transport.Post(pair.dials.id, Op::kRead, 6).has_value(); }));
   EXPECT_THAT(pair.active->transport.Post(pair.dials.id, Op::kRead, 6).error().Text(),
               HasSubstr("the iWARP connection ended"));
+}
+
+TEST_F(IwarpTest, WhatIsPostedBeforeTheEndIsHeardOfIsFlushedByOurClock) {
+  OpenDevices();
+  const Pairing pair = Connected();
+  const std::string here = pair.active->info.name;
+  verbs_.MoveQpsToError(here);
+  ASSERT_TRUE(pair.active->transport.Post(pair.dials.id, Op::kRead, 5));
+  cm().Disconnect(here);
+  ASSERT_TRUE(RunUntil([&pair] { return !pair.active->completions.empty(); }));
+  EXPECT_THAT(pair.active->Completed(), ElementsAre(Pair(5, probes::kStatusFlushed)));
+}
+
+TEST_F(IwarpTest, WhatIsFlushedByOurClockMayBeAnsweredByClosingIt) {
+  OpenDevices();
+  const Pairing pair = Connected();
+  const std::string here = pair.active->info.name;
+  verbs_.MoveQpsToError(here);
+  for (std::uint64_t probe = 1; probe <= 2; ++probe) {
+    ASSERT_TRUE(pair.active->transport.Post(pair.dials.id, Op::kRead, probe));
+  }
+  int completed = 0;
+  pair.active->transport.SetHandlers({.completed =
+                                          [&pair, &completed](const probes::Completion&) {
+                                            ++completed;
+                                            pair.active->transport.Close(pair.dials.id);
+                                          },
+                                      .port_changed = [](const PortId&, const std::string&) {}});
+  cm().Disconnect(here);
+  ASSERT_TRUE(RunUntil([&completed] { return completed > 0; }));
+  EXPECT_EQ(completed, 1) << "after Close nothing completes";
 }
 
 TEST_F(IwarpTest, AConnectionThatIsResetIsNotPostedOn) {

@@ -260,6 +260,7 @@ bool Ibverbs::JoinQps(const std::string& a, std::uint32_t a_qpn, const std::stri
     attr.rq_psn = 2 * psn + static_cast<std::uint32_t>(1 - i);
     attr.max_rd_atomic = 1;
     ends[i]->state = IBV_QPS_RTS;
+    ends[i]->joined = true;
   }
   return true;
 }

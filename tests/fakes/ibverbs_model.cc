@@ -248,7 +248,8 @@ int Ibverbs::Model::Post(FakeRcQp& qp, const ibv_send_wr& request) {
   }
   if (const int code = CheckWork(qp, work); code != 0) return code;
   if (qp.state == IBV_QPS_ERR) {
-    Complete(qp, work.wr_id, IBV_WC_WR_FLUSH_ERR);
+    // siw takes it and says nothing of it ever again.
+    if (!qp.joined) Complete(qp, work.wr_id, IBV_WC_WR_FLUSH_ERR);
   } else if (answer_after) {
     FakeChannel& channel = *cqs.at(qp.ibv.send_cq)->channel;
     channel.answers.emplace_back(std::chrono::steady_clock::now() + *answer_after, &qp.ibv);

@@ -132,6 +132,7 @@ struct FakeRcQp {
   std::uint64_t gid_life = 0;   // at RTR
   std::deque<FakeWork> posted;  // withheld
   std::deque<FakeReceive> receives;
+  bool joined = false;  // by JoinQps: iWARP
 };
 
 struct FakeCall {
