@@ -1,10 +1,10 @@
 #include "daemon/cli/api_client.h"
 
+#include <algorithm>
 #include <boost/beast/http/message.hpp>
 #include <boost/beast/http/parser.hpp>
 #include <boost/beast/http/string_body.hpp>
 #include <cerrno>
-#include <chrono>
 #include <cstdint>
 #include <utility>
 
@@ -16,10 +16,6 @@ namespace rdmapulse::cli {
 namespace {
 
 namespace http = boost::beast::http;
-using std::chrono_literals::operator""s;
-
-// A daemon that renders thousands of paths on a busy host answers well within this.
-constexpr auto kAnswerTime = 10s;
 // 100,000 paths at some 400 bytes each stay below; anything larger is not the daemon's.
 constexpr std::uint64_t kBodyBytes = 64ULL << 20;
 constexpr std::size_t kLineBytes = 64U << 10;
@@ -128,9 +124,7 @@ class ApiLines::Answer {
     while (!Done()) {
       const auto received = Advance(deadline, -1);
       if (!received) return tl::unexpected(received.error());
-      if (*received == UnixSocket::Received::kTimedOut) {
-        return Fail(ETIMEDOUT, {doing_}, "it does not answer; see: journalctl -u rdmapulsed");
-      }
+      if (*received == UnixSocket::Received::kTimedOut) return Silent();
       body += TakeBody();
       if (body.size() > bytes_max)
         return Fail(
@@ -158,17 +152,26 @@ class ApiLines::Answer {
       if (Done()) return Event::kEnd;
       if (pending_.size() > kLineBytes)
         return Fail({doing_, ": a line of the answer is longer than 64 KiB"});
-      const auto received = Advance(deadline, interrupt_fd);
+      const auto received =
+          Advance(HeaderDone() ? deadline : std::min(deadline, begins_by_), interrupt_fd);
       if (!received) return tl::unexpected(received.error());
-      if (*received == UnixSocket::Received::kTimedOut) return Event::kNothingYet;
+      if (*received == UnixSocket::Received::kTimedOut) {
+        if (!HeaderDone() && Clock::now() >= begins_by_) return Silent();
+        return Event::kNothingYet;
+      }
       if (*received == UnixSocket::Received::kInterrupted) return Event::kInterrupted;
       pending_ += TakeBody();
     }
   }
 
+  tl::unexpected<Error> Silent() const {
+    return Fail(ETIMEDOUT, {doing_}, "it does not answer; see: journalctl -u rdmapulsed");
+  }
+
  private:
   UnixSocket socket_;
   std::string doing_;
+  TimePoint begins_by_ = Clock::now() + kAnswerTime;
   http::response_parser<http::string_body> parser_;
   std::string unparsed_;
   std::string pending_;  // of the body: not yet given out
@@ -187,6 +190,17 @@ Result<ApiLines> ApiLines::Start(const std::string& socket, const ApiRequest& re
 
 Result<ApiLines::Event> ApiLines::Next(Duration patience, int interrupt_fd, std::string& line) {
   return answer_->NextLine(patience, interrupt_fd, line);
+}
+
+Result<bool> StillAnswers(const std::string& socket, Duration patience, int interrupt_fd) {
+  Result<ApiLines> lines = ApiLines::Start(socket, {.target = "/api/v1/status"});
+  if (!lines) return tl::unexpected(lines.error());
+  std::string line;
+  const Result<ApiLines::Event> event = lines->Next(patience, interrupt_fd, line);
+  if (event && *event == ApiLines::Event::kNothingYet) return lines->answer_->Silent();
+  // A refusal is an answer, too; only what the kernel says has a code.
+  if (!event && event.error().code) return tl::unexpected(event.error());
+  return !event || *event != ApiLines::Event::kInterrupted;
 }
 
 Result<std::string> Ask(const std::string& socket, const ApiRequest& request) {

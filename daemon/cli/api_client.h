@@ -2,6 +2,7 @@
 // a tool that does one thing. Errors are whole sentences: "asking the daemon at /run/…: …".
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <string>
@@ -13,17 +14,21 @@ namespace rdmapulse::cli {
 
 inline constexpr const char* kDefaultSocket = "/run/rdmapulse/rdmapulse.sock";
 
+// A daemon that renders thousands of paths on a busy host answers well within this.
+inline constexpr Duration kAnswerTime = std::chrono::seconds(10);
+
 struct ApiRequest {
   std::string method = "GET";
   std::string target = {};  // "/api/v1/ports"
   std::string body = {};    // JSON; empty: none
 };
 
-// The body of the answer, at most 64 MiB, within 10 s. An answer other than 200 is an error that
-// says what the daemon said.
+// The body of the answer, at most 64 MiB, within kAnswerTime. An answer other than 200 is an error
+// that says what the daemon said.
 Result<std::string> Ask(const std::string& socket, const ApiRequest& request);
 
-// An answer that comes line by line, for as long as it takes.
+// An answer that comes line by line, for as long as it takes; that it begins is said within
+// kAnswerTime of Start, or it is an error.
 class ApiLines {
  public:
   static Result<ApiLines> Start(const std::string& socket, const ApiRequest& request);
@@ -39,9 +44,14 @@ class ApiLines {
  private:
   class Answer;
   friend Result<std::string> Ask(const std::string& socket, const ApiRequest& request);
+  friend Result<bool> StillAnswers(const std::string& socket, Duration patience, int interrupt_fd);
   explicit ApiLines(std::unique_ptr<Answer> answer);
 
   std::unique_ptr<Answer> answer_;
 };
+
+// Whether the daemon says anything at all within `patience`: an error when not, since an answer
+// that comes line by line may rightly be silent for long. False: interrupted before it was known.
+Result<bool> StillAnswers(const std::string& socket, Duration patience, int interrupt_fd);
 
 }  // namespace rdmapulse::cli

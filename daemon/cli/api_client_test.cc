@@ -168,6 +168,27 @@ TEST(ApiLinesTest, AnInterruptEndsTheWait) {
   EXPECT_EQ(lines->Next(1h, interrupt.get(), line).value(), Event::kInterrupted);
 }
 
+TEST(StillAnswersTest, WhoIsSilentIsAnErrorAndARefusalIsAnAnswer) {
+  {
+    FakeDaemon daemon(SocketPath("d"), "", Afterwards::kHold);
+    EXPECT_EQ(StillAnswers(daemon.Path(), 20ms, -1).error().Text(),
+              "asking the daemon at d.sock: Connection timed out; it does not answer; see: "
+              "journalctl -u rdmapulsed");
+  }
+  {
+    FakeDaemon daemon(SocketPath("d"), "", Afterwards::kHold);
+    const UniqueFd interrupt(eventfd(1, EFD_CLOEXEC));
+    EXPECT_EQ(StillAnswers(daemon.Path(), 1h, interrupt.get()).value(), false);
+  }
+  for (const std::string status : {"200 OK", "503 Service Unavailable"}) {
+    FakeDaemon daemon(SocketPath("d"), JsonAnswer("{}", status));
+    EXPECT_EQ(StillAnswers(daemon.Path(), 10s, -1).value(), true) << status;
+    EXPECT_TRUE(daemon.Request().starts_with("GET /api/v1/status HTTP/1.1\r\n"));
+  }
+  EXPECT_EQ(StillAnswers(SocketPath("none"), 10s, -1).error().code,
+            std::errc::no_such_file_or_directory);
+}
+
 TEST(ApiLinesTest, LinesBeforeABreakAreGiven) {
   FakeDaemon daemon(SocketPath("d"), ChunkedAnswer({"{\"seq\":1}\n{\"seq\":2"}, false));
   auto lines = ApiLines::Start(daemon.Path(), {.method = "POST", .target = "/p"});

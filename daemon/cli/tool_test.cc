@@ -187,6 +187,24 @@ TEST(ToolTest, ProbeSaysThatItWaitsAndExitsWith1WithoutAReply) {
   EXPECT_EQ(probe.Wait(), (Outcome{1, waiting + "\n0 sent, 0 ok, 0 late, 0 failed\n", ""}));
 }
 
+// As under SIGSTOP: the kernel takes connections, nobody answers. Both run at once: each takes as
+// long as the tool is patient.
+TEST(ToolTest, ProbeDoesNotWaitForADaemonThatHangs) {
+  const std::string hangs =
+      ".sock: Connection timed out; it does not answer; see: journalctl -u rdmapulsed\n";
+  FakeDaemon silent(SocketPath("s"), "", Afterwards::kHold);
+  FakeDaemon once(SocketPath("o"), ChunkedAnswer({kReply}, false), Afterwards::kHold);
+  Process asked({"probe", "h2", "--json", "--socket", silent.Path()});
+  Process ran({"probe", "h2", "--json", "-i", "1000", "--socket", once.Path()});
+  EXPECT_EQ(asked.Wait(), (Outcome{2, "", "rdmapulse: asking the daemon at s" + hangs}));
+  const Outcome stopped = ran.Wait();
+  EXPECT_EQ(stopped.exit_code, 2);
+  EXPECT_EQ(stopped.error, "rdmapulse: asking the daemon at o" + hangs);
+  EXPECT_TRUE(stopped.output.starts_with(kReply)) << stopped.output;
+  EXPECT_NE(stopped.output.find("\"summary\":{\"sent\":1,\"ok\":1"), std::string::npos)
+      << stopped.output;
+}
+
 TEST(ToolTest, ProbeSumsUpWhatItSawWhenTheDaemonStops) {
   FakeDaemon daemon(SocketPath("d"), ChunkedAnswer({kReply}, false));
   EXPECT_EQ(Process({"probe", "h2", "--socket", daemon.Path()}).Wait(),
