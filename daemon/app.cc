@@ -189,6 +189,7 @@ void App::Configure() {
                          .wanted = config::WantedDevices(config_.devices)});
   counters_.SetRules(SeriesRulesOf(config_.collect));
   verdict_.SetSettings(config::DetectorSettings(config_));
+  verdict_.SetWanted(config::WantedDevices(config_.devices));
   tracing_.Configure(config_);
   chooser_.Configure(config_, host_, control_.listen_port());
   TakePeers();

@@ -1,6 +1,7 @@
 #include "daemon/counted_samples.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace rdmapulse {
@@ -28,16 +29,20 @@ std::vector<health::PortSample> StateSamples(const std::vector<DeviceInfo>& devi
 }
 
 std::vector<health::PortSample> DeviceSamples::Take(const std::vector<DeviceInfo>& devices,
-                                                    health::Time now) {
-  for (const DeviceInfo& device : devices) {
+                                                    health::Time now, const Wanted& wanted) {
+  std::vector<DeviceInfo> there;  // a list from before a reload may still have others
+  std::copy_if(devices.begin(), devices.end(), std::back_inserter(there),
+               [&wanted](const DeviceInfo& device) { return wanted(device.name); });
+  for (const DeviceInfo& device : there) {
     for (const PortInfo& port : device.ports) ports_[device.name].insert(port.port);
   }
   std::vector<health::PortSample> samples;
-  std::erase_if(ports_, [&devices, &samples, now](const auto& known) {
-    const bool listed = std::any_of(devices.begin(), devices.end(), [&known](const auto& device) {
+  std::erase_if(ports_, [&there, &wanted, &samples, now](const auto& known) {
+    const bool listed = std::any_of(there.begin(), there.end(), [&known](const auto& device) {
       return device.name == known.first;
     });
     if (listed) return false;
+    if (!wanted(known.first)) return true;
     for (const std::uint32_t port : known.second) {
       health::PortSample sample;
       sample.time = now;
@@ -47,7 +52,7 @@ std::vector<health::PortSample> DeviceSamples::Take(const std::vector<DeviceInfo
     }
     return true;
   });
-  for (auto& sample : StateSamples(devices, now)) samples.push_back(std::move(sample));
+  for (auto& sample : StateSamples(there, now)) samples.push_back(std::move(sample));
   return samples;
 }
 

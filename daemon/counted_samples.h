@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -25,10 +26,15 @@ std::vector<health::PortSample> StateSamples(const std::vector<DeviceInfo>& devi
                                              health::Time now);
 
 // The same from one discovery to the next: of a device that is no longer listed, every port that
-// it ever had is said to be gone, once.
+// it ever had is said to be gone, once. Devices that the configuration excludes are not there, and
+// not gone either.
 class DeviceSamples {
  public:
-  std::vector<health::PortSample> Take(const std::vector<DeviceInfo>& devices, health::Time now);
+  using Wanted = std::function<bool(const std::string& device)>;
+
+  std::vector<health::PortSample> Take(
+      const std::vector<DeviceInfo>& devices, health::Time now,
+      const Wanted& wanted = [](const std::string&) { return true; });
 
  private:
   // Of every device that is listed, all that it ever had: they go one by one before it does.

@@ -50,7 +50,8 @@ Verdict::Verdict(About about, const config::HealthSettings& settings,
 
 void Verdict::OnDevices(const std::vector<DeviceInfo>& devices, TimePoint now) {
   devices_ = devices;
-  for (const auto& sample : device_samples_.Take(devices, At(now))) Tell(sample);
+  engine_.ForgetPorts([this](const health::PortName& port) { return !wanted_(port.device); });
+  for (const auto& sample : device_samples_.Take(devices, At(now), wanted_)) Tell(sample);
 }
 
 void Verdict::OnCounted(const collectors::CountedHost& counted) {

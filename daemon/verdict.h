@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "collectors/counted_host.h"
@@ -44,6 +45,8 @@ class Verdict {
           Handlers handlers);
   void SetSettings(const config::HealthSettings& settings) { engine_.SetSettings(settings); }
 
+  // Of other devices nothing is said: what was found of one ends, and it is not lost.
+  void SetWanted(DeviceSamples::Wanted wanted) { wanted_ = std::move(wanted); }
   void OnDevices(const std::vector<DeviceInfo>& devices, TimePoint now);
   // What has been read since the last call; the rest is passed over.
   void OnCounted(const collectors::CountedHost& counted);
@@ -89,6 +92,7 @@ class Verdict {
   health::Engine engine_;
   recorder::Recorder recorder_;
   DeviceSamples device_samples_;
+  DeviceSamples::Wanted wanted_ = [](const std::string&) { return true; };
   CountedSamples counted_;
   PausePeaks pause_peaks_;
   FindingSeries series_;

@@ -89,6 +89,46 @@ TEST_F(VerdictTest, ADeviceThatIsListedNoMoreIsLost) {
   EXPECT_NE(Find(Condition::kDeviceLost), nullptr);
 }
 
+TEST_F(VerdictTest, ADeviceThatIsExcludedIsNotLost) {
+  Run(30s);
+  verdict_.SetWanted([](const std::string& device) { return device != "mlx5_0"; });
+  Run(1s);  // by a list from before
+  devices_.clear();
+  Run(30s);
+  EXPECT_TRUE(verdict_.Findings()->empty());
+  verdict_.SetWanted([](const std::string&) { return true; });
+  Run(1s);
+  devices_ = Device(PortState::kActive);
+  Run(60s);
+  EXPECT_TRUE(verdict_.Findings()->empty());
+  EXPECT_TRUE(journal_.empty());
+  devices_.clear();
+  Run(10s);
+  EXPECT_NE(Find(Condition::kDeviceLost), nullptr) << "it is looked after again";
+}
+
+TEST_F(VerdictTest, WhatWasFoundOfADeviceEndsWhenItIsExcluded) {
+  Run(30s);
+  devices_ = Device(PortState::kDown);
+  Run(10s);
+  ASSERT_NE(Find(Condition::kLinkDown), nullptr);
+  verdict_.SetWanted([](const std::string&) { return false; });
+  Run(1s);
+  EXPECT_TRUE(verdict_.Findings()->empty());
+  ASSERT_FALSE(journal_.empty());
+  EXPECT_EQ(journal_.back().state, State::kOk);
+}
+
+TEST_F(VerdictTest, ADeviceThatIsLostAndThenExcludedIsLostNoMore) {
+  Run(30s);
+  devices_.clear();
+  Run(10s);
+  ASSERT_NE(Find(Condition::kDeviceLost), nullptr);
+  verdict_.SetWanted([](const std::string&) { return false; });
+  Run(1s);
+  EXPECT_EQ(Find(Condition::kDeviceLost), nullptr);
+}
+
 TEST_F(VerdictTest, ADeviceWhosePortsGoBeforeItIsLostToo) {
   Run(30s);
   devices_[0].ports.clear();

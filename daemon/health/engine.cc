@@ -62,6 +62,14 @@ void Engine::ForgetPeer(const std::string& peer) {
   probes_.Forget(peer);
 }
 
+void Engine::ForgetPorts(const std::function<bool(const PortName&)>& gone) {
+  for (auto& [name, port] : ports_) {
+    if (!gone(name)) continue;
+    port->forgotten = true;
+    pending_ = true;
+  }
+}
+
 void Engine::TakeHost(const HostSample& sample) {
   if (!started_) started_ = sample.time;
   if (sample.maintenance) maintenance_ = *sample.maintenance;
@@ -286,21 +294,38 @@ void Engine::WatchFast(PortState& port, const Context& context) const {
   if (smells) port.fast_until = now_ + settings_.fast_lane;
 }
 
+void Engine::EndAll(Conditions& conditions) {
+  for (Tracked& tracked : conditions) {
+    if (tracked.machine.End(now_)) tracked.pending = true;
+  }
+}
+
+void Engine::EndForgotten() {
+  for (auto& [name, port] : ports_) {
+    if (!port->forgotten) continue;
+    EndAll(port->conditions);
+    for (const auto& priority : port->priorities) {
+      if (priority) EndAll(priority->conditions);
+    }
+  }
+  for (auto& [name, peer] : peers_) {
+    if (!peer.forgotten) continue;
+    for (Conditions* conditions : {&peer.conditions, &peer.classes[0], &peer.classes[1]}) {
+      EndAll(*conditions);
+    }
+  }
+}
+
 std::vector<Finding> Engine::Evaluate(Time now) {
   now_ = now;
   TakeProbes();
   if (maintenance_) maintained_ = now;
   const Context context{settings_,          probes_,    now, source_ == Source::kMoments,
                         now <= late_until_, maintained_};
-  for (auto& [name, port] : ports_) JudgePort(*port, context);
-  for (auto& [name, peer] : peers_) {
-    if (!peer.forgotten) continue;
-    for (Conditions* conditions : {&peer.conditions, &peer.classes[0], &peer.classes[1]}) {
-      for (Tracked& tracked : *conditions) {
-        if (tracked.machine.End(now)) tracked.pending = true;
-      }
-    }
+  for (auto& [name, port] : ports_) {
+    if (!port->forgotten) JudgePort(*port, context);
   }
+  EndForgotten();
   if (now >= peers_due_) {
     probes_.Prune(now);
     JudgePeers(context);
@@ -311,6 +336,7 @@ std::vector<Finding> Engine::Evaluate(Time now) {
   review_due_ = now + kReviewInterval;
   std::vector<Finding> changed = Report();
   std::erase_if(peers_, [](const auto& entry) { return entry.second.forgotten; });
+  std::erase_if(ports_, [](const auto& entry) { return entry.second->forgotten; });
   return changed;
 }
 

@@ -52,6 +52,8 @@ class Engine {
 
   // It is no peer any more: what is said of it ends with the next Evaluate.
   void ForgetPeer(const std::string& peer);
+  // Likewise of ports that nobody looks at any more. One that is added again later begins anew.
+  void ForgetPorts(const std::function<bool(const PortName&)>& gone);
 
   // Everything of up to `now` has been added. Returns what changed: the finding in its new state,
   // or with a higher severity than was said before.
@@ -93,6 +95,7 @@ class Engine {
     OpticsMemory optics;
     Conditions conditions;
     Time fast_until = kNever;
+    bool forgotten = false;
   };
   struct PeerState {
     Conditions conditions;
@@ -110,6 +113,8 @@ class Engine {
 
   void TakeHost(const HostSample& sample);
   void TakeProbes();
+  void EndForgotten();
+  void EndAll(Conditions& conditions);
   std::optional<bool> RetransmitsGrew(const ProbeResult& result) const;
   void JudgePort(PortState& port, const Context& context);
   void JudgePriority(PortState& port, std::uint32_t number, const Context& context);
