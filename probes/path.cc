@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <utility>
+#include <vector>
 
 #include "probes/op_support.h"
 #include "probes/stream.h"
@@ -57,8 +58,11 @@ void Path::SetClass(const ClassSettings& settings) {
   const bool ud_reschedule = settings.ud_interval != settings_.ud_interval;
   settings_ = settings;
   if (ud_reschedule) companion_.SetClass();
-  stats_.SetOps(settings.ops);
-  if (settings.connect) stats_.SetOps({Op::kConnect});
+  std::vector<Op> ops = settings.ops;
+  if (settings.connect) ops.push_back(Op::kConnect);
+  stats_.SetOps(ops);
+  if (settings.ud_interval > Duration::zero()) ops.push_back(Op::kUd);  // from its first one on
+  stats_.KeepOnly(ops);
   if (reschedule) schedule_ = NewSchedule();
   connection_.SetRotation(settings.rotate);
   connection_.SetAttributes(settings.attributes);

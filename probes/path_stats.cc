@@ -16,6 +16,12 @@ void PathStats::SetOps(const std::vector<Op>& ops) {
   }
 }
 
+void PathStats::KeepOnly(const std::vector<Op>& ops) {
+  std::erase_if(series_, [&ops](const ProbeSeries& series) {
+    return std::find(ops.begin(), ops.end(), series.op) == ops.end();
+  });
+}
+
 void PathStats::AddRtt(Op op, Duration rtt) {
   if (ProbeSeries* const series = Find(op)) series->rtt.Add(rtt);
 }

@@ -14,8 +14,10 @@ class PathStats {
   // Series exist from the start, so that a first failure is an increase from 0.
   explicit PathStats(const std::vector<Op>& ops);
 
-  // Ops that are new get a series; those that went keep theirs until the path ends.
+  // Ops that are new get a series.
   void SetOps(const std::vector<Op>& ops);
+  // Others lose theirs; what still comes of their probes is counted nowhere.
+  void KeepOnly(const std::vector<Op>& ops);
 
   // A completion that came, in time or late. `late_self` ones stay out (see Decided).
   void AddRtt(Op op, Duration rtt);

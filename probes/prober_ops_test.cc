@@ -16,6 +16,7 @@ namespace {
 using fakes::Fabric;
 using fakes::Fate;
 using ::testing::Contains;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using namespace std::chrono_literals;
 
@@ -104,6 +105,51 @@ TEST_F(ProberOpsTest, WithoutAtomicsAtOneEndBothSaySoOnceAndTheOtherOpsGoOn) {
   for (Fabric::Host* const host : {&h1(), &h2()}) {
     EXPECT_EQ(Series(*host, Op::kAtomic).last_outcome, std::nullopt);
     EXPECT_GE(Count(Series(*host, Op::kWrite0), Outcome::kOk), 9U);
+  }
+}
+
+TEST_F(ProberOpsTest, AnOpThatIsListedNoMoreLosesItsSeriesAndBeginsAnewIfItIsAgain) {
+  Probe({Op::kWrite0, Op::kEcho});
+  fabric_.Advance(5s);
+  h2().responder = std::nullopt;
+  fabric_.Advance(2s);
+  ASSERT_TRUE(Series(h1(), Op::kEcho).overdue);
+  const auto listed = [this](const std::vector<Op>& ops, bool connect) {
+    Settings settings = fakes::DefaultSettings({"h2"});
+    settings.classes[1].ops = ops;
+    settings.classes[1].connect = connect;
+    settings.classes[1].ud_interval = 0s;
+    h1().prober().Configure(settings);
+    std::vector<Op> shown;
+    for (const PathSnapshot& path : h1().prober().Paths(fabric_.now())) {
+      if (path.key.traffic_class != Class::kControl) continue;
+      for (const ProbeSeries& series : path.series) shown.push_back(series.op);
+    }
+    return shown;
+  };
+  const std::uint64_t writes = Count(Series(h1(), Op::kWrite0), Outcome::kOk);
+  EXPECT_THAT(listed({Op::kWrite0}, true), ElementsAre(Op::kWrite0, Op::kConnect));
+  EXPECT_GE(Count(Series(h1(), Op::kWrite0), Outcome::kOk), writes);
+  EXPECT_THAT(listed({Op::kWrite0}, false), ElementsAre(Op::kWrite0));
+  h2().responder = 5us;
+  fabric_.Advance(5s);  // what comes of the echo that was out is nobody's
+  EXPECT_THAT(listed({Op::kWrite0, Op::kEcho}, false), ElementsAre(Op::kWrite0, Op::kEcho));
+  EXPECT_EQ(Count(Series(h1(), Op::kEcho), Outcome::kOk), 0U);
+  fabric_.Advance(5s);
+  EXPECT_GE(Count(Series(h1(), Op::kEcho), Outcome::kOk), 3U);
+}
+
+TEST_F(ProberOpsTest, DatagramsThatAreSwitchedOffLoseTheirSeries) {
+  Probe({Op::kWrite0});
+  fabric_.Advance(15s);
+  EXPECT_GT(Count(Series(h1(), Op::kUd), Outcome::kOk), 0U);
+  Settings settings = fakes::DefaultSettings({"h2"});
+  settings.classes[1].ops = {Op::kWrite0};
+  settings.classes[1].ud_interval = 0s;
+  h1().prober().Configure(settings);
+  for (const PathSnapshot& path : h1().prober().Paths(fabric_.now())) {
+    if (path.key.traffic_class != Class::kControl) continue;
+    EXPECT_EQ(path.series.size(), 1U);
   }
 }
 
