@@ -117,6 +117,8 @@ TimePoint Path::NextDue() const {
     if (Idle() && !asked_.empty()) due = TimePoint::min();
     if (Idle()) due = std::min(due, connection_.RotationDue());
     due = std::min(due, companion_.NextDue(RcLateFrom()));
+  } else if (settings_.streams > 1 && env_.up_beside(key_, passed_) != nullptr) {
+    due = std::min(due, schedule_.due());
   }
   if (!undecided_.empty()) due = std::min(due, undecided_.front().probe.completed + kDecideWithin);
   return due;
@@ -150,7 +152,10 @@ void Path::Tick(TimePoint now) {
   connection_.Tick(now);
   if (Idle()) connection_.Rotate(now);
   Settle();
-  if (connection_.state() != Connection::State::kUp) return;
+  if (connection_.state() != Connection::State::kUp) {
+    PassTurn(now);
+    return;
+  }
   companion_.Tick(now, RcLateFrom());
   GiveUpEchoes(now);
   if (outstanding_) TellOverdue(*outstanding_, now);
@@ -180,6 +185,22 @@ void Path::PostDue(TimePoint now) {
   if (now < schedule_.due()) return;
   const Op op = settings_.ops[schedule_.op()];
   schedule_.Advance(now, env_.Jitter());
+  TakeTurn(op, now);
+}
+
+// So that the class is probed as often while one of its source ports is not there.
+void Path::PassTurn(TimePoint now) {
+  if (settings_.streams == 1 || now < schedule_.due()) return;
+  Path* const other = env_.up_beside(key_, passed_);
+  if (other == nullptr) return;
+  ++passed_;
+  const Op op = settings_.ops[schedule_.op()];
+  schedule_.Advance(now, env_.Jitter());
+  other->TakeTurn(op, now);
+  env_.moved_on(*other);
+}
+
+void Path::TakeTurn(Op op, TimePoint now) {
   // An op due while another is outstanding is skipped: while blocked we add nothing.
   if (!Idle() || LeftOut(op) || !EchoesHeldUp(op).empty()) return;
   const auto bucket = env_.probes.find(key_.local.device);

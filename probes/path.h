@@ -98,6 +98,8 @@ class Path {
   PathSchedule NewSchedule() const;
   bool Idle() const;
   void PostDue(TimePoint now);
+  void PassTurn(TimePoint now);
+  void TakeTurn(Op op, TimePoint now);
   bool LeftOut(Op op);
   void Post(Op op, Answer answer, TimePoint now);
   void Finish(const Outstanding& probe, const End& end);
@@ -121,6 +123,7 @@ class Path {
   Connection connection_;
   PathStats stats_;
   PathSchedule schedule_;
+  std::uint32_t passed_ = 0;  // turns, to streams beside this one
   std::uint32_t probes_ = 0;
   std::uint64_t absorbed_rebuilds_ = 0;
   std::optional<Outstanding> outstanding_;

@@ -61,6 +61,9 @@ struct PathEnv {
   // A continuation has moved the path on: it may be due at another time.
   std::function<void(Path&)> moved_on;
   std::function<void()> loopback_moved_on;
+  // Of the streams beside this one (same ports, same class) one that is up, the `turn`-th in a row
+  // without end; null: none is.
+  std::function<Path*(const PathKey&, std::uint32_t turn)> up_beside;
 
   std::unordered_map<PathId, Path*> paths;
   std::unordered_map<PathId, Loopback*> loopbacks;

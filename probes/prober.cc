@@ -26,6 +26,8 @@ Prober::Prober(Seams seams, std::uint64_t seed)
                  if (Entry* const entry = Find(path.key())) Touched(*entry);
                },
            .loopback_moved_on = [this] { seams_.due_changed(NextDue()); },
+           .up_beside = [this](const PathKey& key,
+                               std::uint32_t turn) { return UpBeside(key, turn); },
            .paths = {},
            .loopbacks = {},
            .retransmits = {},
@@ -230,13 +232,32 @@ Prober::Entry* Prober::Find(const PathKey& key) {
   return found == entries_.end() ? nullptr : &found->second;
 }
 
+Path* Prober::UpBeside(const PathKey& key, std::uint32_t turn) {
+  std::vector<Path*> up;
+  PathKey other = key;
+  for (other.stream = 0; Entry* const entry = Find(other); ++other.stream) {
+    const bool is_up = entry->path->connection().state() == Connection::State::kUp;
+    if (other.stream != key.stream && is_up) up.push_back(entry->path.get());
+  }
+  return up.empty() ? nullptr : up[turn % up.size()];
+}
+
+void Prober::Schedule(Entry& entry) {
+  agenda_.erase({entry.due, &entry});
+  entry.due = entry.path->NextDue();
+  agenda_.insert({entry.due, &entry});
+}
+
 // Whatever was done to a path may have changed when it is due, and what the journal should say.
 void Prober::Touched(Entry& entry) {
   entry.path->Settle();
   const TimePoint before = NextDue();
-  agenda_.erase({entry.due, &entry});
-  entry.due = entry.path->NextDue();
-  agenda_.insert({entry.due, &entry});
+  Schedule(entry);
+  const bool up = entry.path->connection().state() == Connection::State::kUp;
+  if (std::exchange(entry.up, up) != up) {
+    PathKey other = entry.path->key();
+    for (other.stream = 0; Entry* const beside = Find(other); ++other.stream) Schedule(*beside);
+  }
   if (NextDue() < before) seams_.due_changed(NextDue());
   Journal(entry);
 }

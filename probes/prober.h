@@ -76,6 +76,7 @@ class Prober : public PeerEvents {
   struct Entry {
     std::unique_ptr<Path> path;
     TimePoint due = TimePoint::max();  // as it stands in agenda_
+    bool up = false;                   // as the streams beside it know
     bool told_up = false;              // what the journal was told last
     std::string told_problem;
   };
@@ -95,7 +96,9 @@ class Prober : public PeerEvents {
   bool Chosen(const std::string& peer) const { return chosen_.contains(peer); }
   PathKey KeyOf(const std::string& peer, const PathRef& path) const;
   Entry* Find(const PathKey& key);
+  Path* UpBeside(const PathKey& key, std::uint32_t turn);
   void Touched(Entry& entry);
+  void Schedule(Entry& entry);
   void Journal(Entry& entry);
 
   Seams seams_;

@@ -237,6 +237,57 @@ TEST_F(StreamsTest, TheSecondMovesToAnotherPortWithoutAWordAndTheFirstStays) {
   }
 }
 
+TEST_F(StreamsTest, TheTurnsOfAPortThatIsNotUpAreTakenByThoseThatAre) {
+  std::vector<Settings> settings = {InStreams("h2", 2), InStreams("h1", 2)};
+  for (Settings& each : settings) each.rotate = 10min;
+  Start(settings[0], settings[1]);
+  for (Fabric::Host* const host : {&h1(), &h2()}) host->FailOpen(1000, ENOMEM);
+  fabric_.Advance(10min + 5s);
+  const auto good = [this](Op op) {
+    std::map<std::uint8_t, double> by_stream;
+    for (const PathSnapshot& path : Paths(h1())) {
+      if (path.key.traffic_class != Class::kLossless) continue;
+      for (const ProbeSeries& series : path.series) {
+        if (series.op != op) continue;
+        by_stream[path.key.stream] = static_cast<double>(Count(series, Outcome::kOk));
+      }
+    }
+    return by_stream;
+  };
+  for (const bool up : {false, true}) {
+    if (up) {
+      for (Fabric::Host* const host : {&h1(), &h2()}) host->FailOpen(0, 0);
+      fabric_.Advance(3min);  // they are tried more and more rarely
+    }
+    auto writes = good(Op::kWrite0);
+    auto reads = good(Op::kRead);
+    fabric_.Advance(20s);
+    EXPECT_NEAR(good(Op::kWrite0)[0] - writes[0], up ? 10 : 20, 2);
+    EXPECT_NEAR(good(Op::kRead)[0] - reads[0], up ? 10 : 20, 2);
+    EXPECT_NEAR(good(Op::kWrite0)[1] - writes[1], up ? 10 : 0, 1);
+    EXPECT_NEAR(good(Op::kRead)[1] - reads[1], up ? 10 : 0, 1);
+  }
+}
+
+TEST_F(StreamsTest, OfSeveralThatAreUpEachTakesSomeOfTheTurns) {
+  Start(4);
+  const std::uint16_t hole = Paths(h1()).back().sport;
+  fabric_.fate = [hole](const Fabric::Message& message) {
+    return message.sport == hole ? Fate::kLost : Fate::kDelivered;
+  };
+  fabric_.Advance(60s);
+  const auto before = Good(h1(), Class::kControl);
+  fabric_.Advance(80s);
+  double sum = 0;
+  for (const auto& [sport, count] : Good(h1(), Class::kControl)) {
+    const auto more = static_cast<double>(count - before.at(sport));
+    sum += more;
+    EXPECT_EQ(more == 0, sport == hole);
+    EXPECT_LT(more, 35) << "none takes all";
+  }
+  EXPECT_GT(sum, 62) << "three of four have 60 turns of their own";
+}
+
 TEST_F(StreamsTest, WhatFailsWhileThePortChangesIsSaid) {
   std::vector<Settings> settings = {InStreams("h2", 2), InStreams("h1", 2)};
   for (Settings& each : settings) each.rotate = 10min;
