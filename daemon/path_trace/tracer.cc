@@ -65,8 +65,7 @@ std::string WhyNot(const std::string& peer, const probes::PathEnds& ends) {
 Tracer::Tracer(Seams seams, const TracerSettings& settings)
     : seams_(std::move(seams)),
       settings_(settings),
-      bucket_(settings.packets_per_second, settings.packets_per_second),
-      last_marker_(seams_.first_marker) {}
+      bucket_(settings.packets_per_second, settings.packets_per_second) {}
 
 void Tracer::Configure(const TracerSettings& settings) {
   scheduling_ = true;
@@ -224,16 +223,22 @@ bool Tracer::SendOneEach(TimePoint now) {
   return sent;
 }
 
+// Few are out at once: one that is free is soon found.
+std::uint16_t Tracer::NewMarker() const {
+  std::uint16_t marker = 0;
+  do marker = seams_.random_marker();
+  while (marker == 0 || sent_.contains(marker));  // 0: the kernel would choose one
+  return marker;
+}
+
 Result<void> Tracer::Send(const probes::PathKey& key, const Trace& trace,
                           HopSearch::Question question) {
-  do ++last_marker_;
-  while (last_marker_ == 0 || sent_.contains(last_marker_));  // 0: the kernel would choose one
-  const Result<TimePoint> at =
-      seams_.wire.Send(trace.flow, question == HopSearch::kDistance
-                                       ? DistanceQuestion(trace.flow, last_marker_)
-                                       : RocePacket(trace.flow, question, last_marker_));
+  const std::uint16_t marker = NewMarker();
+  const Result<TimePoint> at = seams_.wire.Send(
+      trace.flow, question == HopSearch::kDistance ? DistanceQuestion(trace.flow, marker)
+                                                   : RocePacket(trace.flow, question, marker));
   if (!at) return tl::unexpected(at.error());
-  sent_[last_marker_] = {key, question, *at};
+  sent_[marker] = {key, question, *at};
   return {};
 }
 

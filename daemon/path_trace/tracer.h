@@ -54,9 +54,9 @@ class Tracer {
     std::function<void()> due_changed;  // NextDue has become earlier
     std::function<void(const std::string&)> journal;
     std::function<std::uint64_t()> unix_us;
-    // Packets are told apart by numbers that count on from here: who cannot see them shall not know
-    // it.
-    std::uint16_t first_marker = 0;
+    // Packets are told apart by random numbers, each packet by one of its own: who cannot see them
+    // shall not forge their answers.
+    std::function<std::uint16_t()> random_marker;
   };
 
   Tracer(Seams seams, const TracerSettings& settings);
@@ -110,6 +110,7 @@ class Tracer {
   Trace& Begin(const probes::PathKey& key, const Path& path, TimePoint now);
   Began BeganOf(const Flow& flow) const;
   bool SendOneEach(TimePoint now);
+  std::uint16_t NewMarker() const;
   Result<void> Send(const probes::PathKey& key, const Trace& trace, HopSearch::Question question);
   static void Tell(Trace& trace, TimePoint now);
   void Finish(const probes::PathKey& key, TimePoint now);
@@ -123,7 +124,6 @@ class Tracer {
   std::map<probes::PathKey, Path> paths_;
   std::map<probes::PathKey, Trace> running_;
   std::map<std::uint16_t, Sent> sent_;  // by marker
-  std::uint16_t last_marker_;
   std::vector<Asked> asked_;
   TimePoint next_complaint_;  // not before: the next trace meets the same
   bool said_full_ = false;

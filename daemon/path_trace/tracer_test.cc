@@ -3,8 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <deque>
 #include <map>
 #include <utility>
+#include <vector>
 
 namespace rdmapulse::path_trace {
 namespace {
@@ -58,10 +61,18 @@ class TracerTest : public ::testing::Test {
           Tracer::Seams{.wire = wire_,
                         .due_changed = [this] { ++due_changed_; },
                         .journal = [this](const std::string& line) { journal_.push_back(line); },
-                        .unix_us = [] { return 1700000000000000ULL; }},
+                        .unix_us = [] { return 1700000000000000ULL; },
+                        .random_marker = [this] { return NextMarker(); }},
           settings_);
     }
     return *tracer_;
+  }
+  // Those that a test names, then others.
+  std::uint16_t NextMarker() {
+    if (markers_.empty()) return ++last_marker_;
+    const std::uint16_t marker = markers_.front();
+    markers_.pop_front();
+    return marker;
   }
   Tracer::Listener Listen() {
     return [this](const News& news) { news_.push_back(news); };
@@ -120,6 +131,8 @@ class TracerTest : public ::testing::Test {
   std::size_t answers_ = 9;  // hops; less: what is behind says nothing
   int due_changed_ = 0;
   int packets_ = 0;
+  std::deque<std::uint16_t> markers_;
+  std::uint16_t last_marker_ = 1000;
   TimePoint now_;
   std::optional<Tracer> tracer_;
 };
@@ -286,6 +299,16 @@ TEST_F(TracerTest, APathThatGoesTakesItsTraceAndItsHopsAlong) {
   tracer().OnPaths({}, now_);
   EXPECT_EQ(LastError(), "the path to h2 is no longer probed");
   EXPECT_TRUE(tracer().routes()->empty());
+}
+
+TEST_F(TracerTest, PacketsHaveTheMarkersThatChanceGivesAndNoneTwice) {
+  markers_ = {40000, 0, 40000, 7};
+  tracer().OnPaths({PathTo("h2", "10.78.0.2")}, kStart);
+  tracer().Ask("h2", Class::kLossless, Listen());
+  tracer().Tick(kStart);
+  std::vector<int> used;
+  for (const auto& [flow, packet] : wire_.sent) used.push_back((packet[4] << 8U) | packet[5]);
+  EXPECT_EQ(used, (std::vector<int>{40000, 7}));
 }
 
 TEST_F(TracerTest, AnAnswerToAnotherPacketCountsNothing) {

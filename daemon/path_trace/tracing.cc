@@ -1,5 +1,6 @@
 #include "daemon/path_trace/tracing.h"
 
+#include <memory>
 #include <random>
 #include <utility>
 
@@ -28,7 +29,10 @@ Tracing::Tracing(boost::asio::io_context& loop, const config::Config& config,
                .due_changed = [this] { Arm(); },
                .journal = std::move(journal),
                .unix_us = UnixTimeNowUs,
-               .first_marker = static_cast<std::uint16_t>(std::random_device{}())},
+               .random_marker =
+                   [random = std::make_shared<std::random_device>()] {
+                     return static_cast<std::uint16_t>((*random)());
+                   }},
               SettingsOf(config)) {}
 
 void Tracing::Configure(const config::Config& config) {
