@@ -29,9 +29,15 @@ probes::SelectionRules RulesOf(const PeerQuestion& question) {
                                                 std::min<std::size_t>(question.peers_max, taken))};
 }
 
-double ProbesPerSecond(const config::Class& traffic_class) {
-  return static_cast<double>(config::SentOps(traffic_class)) /
-         std::chrono::duration<double>(traffic_class.interval).count();
+double PerSecond(std::chrono::milliseconds interval) {
+  return 1 / std::chrono::duration<double>(interval).count();
+}
+
+// To a port of a peer: the streams of a class take turns, and its datagrams go by the first.
+double ProbesPerSecond(const config::Class& traffic_class, const config::Ud& ud) {
+  const double datagrams = ud.interval.count() > 0 ? PerSecond(ud.interval) : 0;
+  return static_cast<double>(config::SentOps(traffic_class)) * PerSecond(traffic_class.interval) +
+         datagrams;
 }
 
 }  // namespace
@@ -94,9 +100,8 @@ std::uint32_t PeersAffordable(const config::Config& config, std::size_t ports_pe
   const auto paths = static_cast<std::uint32_t>(
       std::clamp<std::size_t>(ports_per_nic * (full ? ports : 1), 1, 4096));
   constexpr std::uint32_t kClasses = 2;
-  const double rate =
-      ProbesPerSecond(config.classes.lossless) + ProbesPerSecond(config.classes.control);
-  // Datagrams are few, and what probing has no room for is left out: they are not counted.
+  const double rate = ProbesPerSecond(config.classes.lossless, config.ud) +
+                      ProbesPerSecond(config.classes.control, config.ud);
   return probes::PeersPerNic(config.budget.qps_per_nic, config.budget.probes_per_second_per_nic,
                              kClasses * paths, rate * paths);
 }

@@ -97,8 +97,13 @@ TEST(ChoosePeersTest, ConfiguredPeersAreAlwaysProbedAndCountInTheBudget) {
 
 TEST(ChoosePeersTest, ANicHoldsWhatItsPortsLeaveOfTheBudget) {
   config::Config config;
-  EXPECT_EQ(PeersAffordable(config, 1, 8), 66U) << "three probes a second of 200";
-  EXPECT_EQ(PeersAffordable(config, 2, 2), 33U) << "two ports of one NIC";
+  EXPECT_EQ(PeersAffordable(config, 1, 8), 62U)
+      << "of 200 a second three probes, and two datagrams every ten";
+  EXPECT_EQ(PeersAffordable(config, 2, 2), 31U) << "two ports of one NIC";
+  config.ud.interval = std::chrono::seconds(1);
+  EXPECT_EQ(PeersAffordable(config, 1, 8), 40U);
+  config.ud.interval = std::chrono::seconds(0);
+  EXPECT_EQ(PeersAffordable(config, 1, 8), 66U);
   config.budget.probes_per_second_per_nic = 1'000'000;
   EXPECT_EQ(PeersAffordable(config, 1, 8), 128U) << "two QPs of 256";
   config.selection.rails = "full";

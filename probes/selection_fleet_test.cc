@@ -28,7 +28,7 @@ constexpr SelectionRules kRules{.tor_mesh = true,
                                 .aligned = true,
                                 .redraw = 3600s,
                                 // 200 probes a second, three for a peer
-                                .peers_max = 66};
+                                .peers_max = 62};
 constexpr std::uint32_t kQpsPerPeer = 2;  // one a class
 constexpr std::uint32_t kQpsPerNic = 256;
 

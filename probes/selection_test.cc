@@ -25,7 +25,7 @@ using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
 constexpr std::chrono::seconds kNow{1'800'000'000};  // on a boundary of four redraws
-constexpr std::uint32_t kDefaultPeersMax = 66;       // 200 probes a second, three for a peer
+constexpr std::uint32_t kDefaultPeersMax = 62;       // 200 probes a second, 3.2 for a peer
 
 // Hosts of a fabric, in ToRs of `per_tor`; a ToR is of one rail, as in rail-optimised fabrics.
 class Fabric {
@@ -201,8 +201,8 @@ TEST(SelectionTest, AMeshOverTheBudgetBecomesRingsThatNeverChange) {
 
 TEST(SelectionTest, ASampleOverTheBudgetIsCutAndSaysSo) {
   const Fabric fabric(300, 10, 0);
-  EXPECT_FALSE(fabric.Of(0, {.sampled = 64, .peers_max = kDefaultPeersMax}).sample_cut);
-  const SelectionRules rules{.sampled = 65, .peers_max = kDefaultPeersMax};
+  EXPECT_FALSE(fabric.Of(0, {.sampled = 60, .peers_max = kDefaultPeersMax}).sample_cut);
+  const SelectionRules rules{.sampled = 61, .peers_max = kDefaultPeersMax};
   EXPECT_TRUE(fabric.Of(0, rules).sample_cut);
   EXPECT_LE(Draw(fabric, rules).degree_max, kDefaultPeersMax);
   EXPECT_EQ(fabric.Of(0, {.peers_max = 0}), (Selection{{}, {}, true, true}));
