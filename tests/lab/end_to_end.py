@@ -19,6 +19,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import case_runner  # noqa: E402
 import datagrams  # noqa: E402
+import mtu  # noqa: E402
 import routed  # noqa: E402
 import verdicts  # noqa: E402
 from world import HOSTS, PATIENCE, Failure, World  # noqa: E402
@@ -284,4 +285,5 @@ CASES = (all_pairs_probe, counters_appear_and_move, metrics_are_clean, cli_speak
 
 if __name__ == "__main__":
     sys.exit(case_runner.main(__doc__, World, CASES,
-                              (*datagrams.LONG_CASES, *verdicts.LONG_CASES, *routed.LONG_CASES)))
+                              (*datagrams.LONG_CASES, *verdicts.LONG_CASES, *routed.LONG_CASES,
+                               *mtu.LONG_CASES)))

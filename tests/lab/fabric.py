@@ -28,7 +28,8 @@ def rule_words(arguments):
     """The control line of `lab impair add`, of its parsed arguments."""
     words = ["add"]
     for key, value in (("from", arguments.source), ("to", arguments.to), ("dscp", arguments.dscp),
-                       ("sport", arguments.sport), ("drop", arguments.drop), ("ecn", arguments.ecn)):
+                       ("sport", arguments.sport), ("larger", arguments.larger),
+                       ("drop", arguments.drop), ("ecn", arguments.ecn)):
         if value is not None:
             words.append(f"{key}={value}")
     for key, text, units, what in (

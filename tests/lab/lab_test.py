@@ -160,7 +160,7 @@ class AgentMessagesTest(unittest.TestCase):
 class SwitchLanguageTest(unittest.TestCase):
     @staticmethod
     def arguments(**given):
-        names = ("source", "to", "dscp", "sport", "drop", "ecn", "delay", "jitter", "rate", "queue",
+        names = ("source", "to", "dscp", "sport", "larger", "drop", "ecn", "delay", "jitter", "rate", "queue",
                  "blackhole", "not_ect_too")
         return argparse.Namespace(**{name: given.get(name) for name in names})
 
@@ -173,6 +173,8 @@ class SwitchLanguageTest(unittest.TestCase):
     def test_a_match_of_zero_is_a_match(self):
         self.assertEqual(fabric.rule_words(self.arguments(source="h1", dscp=0, blackhole=True)),
                          "add from=h1 dscp=0 blackhole")
+        self.assertEqual(fabric.rule_words(self.arguments(larger=1000, blackhole=True)),
+                         "add larger=1000 blackhole")
 
     def test_number_without_unit_is_refused(self):
         for text in ("20", "ms", "20 parsecs", "1.2.3ms"):

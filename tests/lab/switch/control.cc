@@ -76,6 +76,9 @@ Result<Match> TakeMatch(const FabricSwitch& fabric, Words& words) {
   const auto sport = TakeNumber(words, "sport", 0, 65535);
   if (!sport) return tl::unexpected(sport.error());
   if (*sport) match.udp_source_port = static_cast<std::uint16_t>(**sport);
+  const auto larger = TakeNumber(words, "larger", 0, 65535);
+  if (!larger) return tl::unexpected(larger.error());
+  if (*larger) match.larger_than = static_cast<std::size_t>(**larger);
   return match;
 }
 
@@ -162,6 +165,7 @@ std::string List(const FabricSwitch& fabric) {
     if (rule.match.to) out << " to=" << fabric.Ports()[*rule.match.to].Name();
     if (rule.match.dscp) out << " dscp=" << static_cast<int>(*rule.match.dscp);
     if (rule.match.udp_source_port) out << " sport=" << *rule.match.udp_source_port;
+    if (rule.match.larger_than) out << " larger=" << *rule.match.larger_than;
     PrintAction(out, rule.action);
     out << " matched=" << rule.counters.matched << " dropped=" << rule.counters.dropped
         << " marked=" << rule.counters.marked << "\n";

@@ -15,9 +15,10 @@ class ControlTest : public testing::Test {
 };
 
 TEST_F(ControlTest, AddedRuleIsListedAsItWasGiven) {
-  EXPECT_EQ(Say("add from=h1 to=h2 dscp=26 sport=49152 drop=0.01"), "ok id=1\n");
+  EXPECT_EQ(Say("add from=h1 to=h2 dscp=26 sport=49152 larger=900 drop=0.01"), "ok id=1\n");
   EXPECT_EQ(Say("list"),
-            "ok\nid=1 from=h1 to=h2 dscp=26 sport=49152 drop=0.01 matched=0 dropped=0 marked=0\n");
+            "ok\nid=1 from=h1 to=h2 dscp=26 sport=49152 larger=900 drop=0.01 matched=0 dropped=0 "
+            "marked=0\n");
 }
 
 TEST_F(ControlTest, EveryActionIsUnderstood) {

@@ -45,9 +45,11 @@ bool ShouldMark(const MarkEcn& mark, const FrameFields& fields) {
 
 }  // namespace
 
-bool Match::Matches(PortId ingress, PortId egress, const FrameFields& fields) const {
+bool Match::Matches(PortId ingress, PortId egress, const FrameFields& fields,
+                    std::size_t frame_bytes) const {
   return (!from || *from == ingress) && (!to || *to == egress) && Holds(dscp, fields.dscp) &&
-         Holds(udp_source_port, fields.udp_source_port);
+         Holds(udp_source_port, fields.udp_source_port) &&
+         (!larger_than || frame_bytes > *larger_than);
 }
 
 Result<RuleId> Impairments::Add(const Match& match, const Action& action) {
@@ -69,7 +71,7 @@ Verdict Impairments::Decide(PortId ingress, PortId egress, const FrameFields& fi
   Verdict verdict;
   verdict.depart_at = now;
   for (auto& [id, rule] : rules_) {
-    if (!rule.match.Matches(ingress, egress, fields)) continue;
+    if (!rule.match.Matches(ingress, egress, fields, frame_bytes)) continue;
     ++rule.counters.matched;
     if (const auto* drop = std::get_if<Drop>(&rule.action)) {
       verdict.dropped = Chance(drop->probability);

@@ -26,8 +26,10 @@ struct Match {
   std::optional<PortId> to{};
   std::optional<std::uint8_t> dscp{};
   std::optional<std::uint16_t> udp_source_port{};
+  std::optional<std::size_t> larger_than{};  // bytes of the whole frame
 
-  bool Matches(PortId ingress, PortId egress, const FrameFields& fields) const;
+  bool Matches(PortId ingress, PortId egress, const FrameFields& fields,
+               std::size_t frame_bytes) const;
   bool operator==(const Match&) const = default;
 };
 

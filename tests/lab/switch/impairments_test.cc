@@ -58,6 +58,12 @@ TEST_F(ImpairmentsTest, SourcePortRuleTakesItsPathOnly) {
   EXPECT_FALSE(Decide(Fields(0, 49153)).dropped);
 }
 
+TEST_F(ImpairmentsTest, SizeRuleTakesWhatIsLarger) {
+  Add({.larger_than = 900}, Blackhole{});
+  EXPECT_FALSE(impairments_.Decide(kH1, kH2, Fields(), 900, kStart).dropped);
+  EXPECT_TRUE(impairments_.Decide(kH1, kH2, Fields(), 901, kStart).dropped);
+}
+
 TEST_F(ImpairmentsTest, RuleWithDscpOrPortLeavesArpAlone) {
   Add({.dscp = 0}, Blackhole{});
   Add({.udp_source_port = 49152}, Blackhole{});
