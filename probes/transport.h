@@ -40,10 +40,12 @@ struct QpEndpoint {
   std::uint32_t buffer_bytes = 0;
   bool atomics = false;  // the device does atomic operations on 8 aligned bytes of the buffer
   std::uint32_t echo_receives = 0;  // receives that wait for messages; 0: echoes are not answered
-  // iWARP: `gid` is the IP address that the port listens on, with this TCP port, and whoever
-  // connects must name this QP by its token, which is random.
+  // The kernel's connection manager, on iWARP always: where this end can be dialled, and the QP's
+  // token, random, which whoever dials must name. On iWARP a TCP port; elsewhere a number of the
+  // connection manager, and 0 where it is not used. The address is `gid`, but on InfiniBand.
   std::uint16_t tcp_port = 0;
   std::uint64_t cm_token = 0;
+  Gid cm_address{};
   // Datagrams: the port's UD QP, its Q_Key, and what every datagram to this end must carry, random.
   // 0: this end takes none.
   std::uint32_t ud_qpn = 0;
@@ -141,8 +143,8 @@ class Transport {
   // one.
   virtual void Open(const PortId& port, const Gid& towards, const QpAttributes& attributes,
                     Opened opened) = 0;
-  // INIT → RTR → RTS towards `remote`. On failure the QP is still there: Close it. On iWARP one end
-  // dials and the other has succeeded when it is ready to be dialled.
+  // INIT → RTR → RTS towards `remote`. On failure the QP is still there: Close it. Through the
+  // connection manager one end dials and the other has succeeded when it is ready to be dialled.
   virtual void Connect(QpId qp, const QpEndpoint& remote, Connected connected) = 0;
   // One signalled work request. The caller keeps one outstanding on a QP, and no more echoes
   // without an answer than UnansweredEchoesMax (op_support.h). An echo's completion says that the

@@ -24,6 +24,7 @@ probes::ConnectRequest SomeConnect() {
                             .echo_receives = 6,
                             .tcp_port = 0,
                             .cm_token = 0,
+                            .cm_address = {},
                             .ud_qpn = 0,
                             .ud_qkey = 0,
                             .ud_token = 0};
@@ -40,6 +41,17 @@ static probes::ConnectRequest SomeIwarpConnect() {
   request.leader.tcp_port = 40000;
   request.leader.cm_token = 0x0123456789abcdef;
   request.flow_label = 0;
+  return request;
+}
+
+static probes::ConnectRequest SomeInfinibandConnect() {
+  probes::ConnectRequest request = SomeConnect();
+  request.leader.protocol = Protocol::kInfiniband;
+  request.leader.gid = *ParseGid("fe80::2:c903:0:1");
+  request.leader.lid = 7;
+  request.leader.tcp_port = 40001;
+  request.leader.cm_token = 0x0123456789abcdef;
+  request.leader.cm_address = *ParseGid("10.78.0.1");
   return request;
 }
 
@@ -66,6 +78,7 @@ probes::ConnectReply SomeReply() {
                        .echo_receives = 0,
                        .tcp_port = 0,
                        .cm_token = 0,
+                       .cm_address = {},
                        .ud_qpn = 0,
                        .ud_qkey = 0,
                        .ud_token = 0}};
@@ -99,6 +112,7 @@ std::vector<std::pair<std::string, Message>> EveryMessage() {
           {"ports", {0, Ports{7, hello.ports}}},
           {"connect", {5, SomeConnect()}},
           {"connect_iwarp", {5, SomeIwarpConnect()}},
+          {"connect_infiniband", {5, SomeInfinibandConnect()}},
           {"connect_with_datagrams", {5, SomeConnectWithDatagrams()}},
           {"connected", {5, SomeReply()}},
           {"ready", {0, Ready{SomePath()}}},

@@ -61,6 +61,9 @@ Result<probes::QpEndpoint> Read(const pb::Endpoint& endpoint) {
   if (!protocol) return tl::unexpected(protocol.error());
   const auto gid = ReadGid(endpoint.gid());
   if (!gid) return tl::unexpected(gid.error());
+  const auto cm_address =
+      endpoint.cm_address().empty() ? Result<Gid>(Gid{}) : ReadGid(endpoint.cm_address());
+  if (!cm_address) return tl::unexpected(cm_address.error());
   if (endpoint.tcp_port() > 0xffff) {
     return Fail({"TCP port ", std::to_string(endpoint.tcp_port()), " is over 65535"});
   }
@@ -78,6 +81,7 @@ Result<probes::QpEndpoint> Read(const pb::Endpoint& endpoint) {
                             .echo_receives = endpoint.echo_receives(),
                             .tcp_port = static_cast<std::uint16_t>(endpoint.tcp_port()),
                             .cm_token = endpoint.cm_token(),
+                            .cm_address = *cm_address,
                             .ud_qpn = endpoint.ud_qpn(),
                             .ud_qkey = endpoint.ud_qkey(),
                             .ud_token = endpoint.ud_token()};

@@ -64,6 +64,7 @@ void Write(const probes::QpEndpoint& endpoint, pb::Endpoint* to) {
   to->set_buffer_bytes(endpoint.buffer_bytes);
   to->set_tcp_port(endpoint.tcp_port);
   to->set_cm_token(endpoint.cm_token);
+  if (!endpoint.cm_address.IsZero()) to->set_cm_address(GidBytes(endpoint.cm_address));
   to->set_atomics(endpoint.atomics);
   to->set_echo_receives(endpoint.echo_receives);
   to->set_ud_qpn(endpoint.ud_qpn);

@@ -38,6 +38,7 @@ std::string Words(const probes::QpEndpoint& end) {
   if (end.echo_receives != 0) words += fmt::format("echo_receives {}\n", end.echo_receives);
   if (end.tcp_port != 0) words += fmt::format("tcp_port {}\n", end.tcp_port);
   if (end.cm_token != 0) words += fmt::format("cm_token {:#x}\n", end.cm_token);
+  if (!end.cm_address.IsZero()) words += fmt::format("cm_address {}\n", end.cm_address.Text());
   if (end.ud_qpn != 0) {
     words += fmt::format("ud_qpn {:#x}\nud_qkey {:#x}\nud_token {:#x}\n", end.ud_qpn, end.ud_qkey,
                          end.ud_token);

@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 #include <endian.h>
 #include <netinet/in.h>
+#include <rdma/ib_user_verbs.h>
 #include <rdma/rdma_user_cm.h>
 
 #include <algorithm>
@@ -85,13 +86,54 @@ CmAddress Read(const __kernel_sockaddr_storage& from) {
 }
 
 // One READ at a time each way, as on every other QP of ours.
-rdma_ucm_conn_param Parameters(std::uint32_t qpn) {
+rdma_ucm_conn_param Parameters(const CmQp& qp) {
   rdma_ucm_conn_param parameters{};
-  parameters.qp_num = qpn;
+  parameters.qp_num = qp.qpn;
   parameters.responder_resources = 1;
   parameters.initiator_depth = 1;
+  parameters.retry_count = qp.retry_cnt;
+  parameters.rnr_retry_count = qp.rnr_retry;
   parameters.valid = 1;
   return parameters;
+}
+
+ibv_ah_attr Read(const ib_uverbs_ah_attr& from) {
+  ibv_ah_attr address{};
+  std::memcpy(address.grh.dgid.raw, from.grh.dgid, sizeof from.grh.dgid);
+  address.grh.flow_label = from.grh.flow_label;
+  address.grh.sgid_index = from.grh.sgid_index;
+  address.grh.hop_limit = from.grh.hop_limit;
+  address.grh.traffic_class = from.grh.traffic_class;
+  address.dlid = from.dlid;
+  address.sl = from.sl;
+  address.src_path_bits = from.src_path_bits;
+  address.static_rate = from.static_rate;
+  address.is_global = from.is_global;
+  address.port_num = from.port_num;
+  return address;
+}
+
+// What an RC QP is moved by on its way up; the kernel tells no alternate path.
+CmQpMove Read(const ib_uverbs_qp_attr& from, ibv_qp_state to) {
+  CmQpMove move;
+  move.mask = static_cast<int>(from.qp_attr_mask);
+  ibv_qp_attr& attr = move.attr;
+  attr.qp_state = to;
+  attr.path_mtu = static_cast<ibv_mtu>(from.path_mtu);
+  attr.rq_psn = from.rq_psn;
+  attr.sq_psn = from.sq_psn;
+  attr.dest_qp_num = from.dest_qp_num;
+  attr.qp_access_flags = from.qp_access_flags;
+  attr.ah_attr = Read(from.ah_attr);
+  attr.pkey_index = from.pkey_index;
+  attr.max_rd_atomic = from.max_rd_atomic;
+  attr.max_dest_rd_atomic = from.max_dest_rd_atomic;
+  attr.min_rnr_timer = from.min_rnr_timer;
+  attr.port_num = from.port_num;
+  attr.timeout = from.timeout;
+  attr.retry_cnt = from.retry_cnt;
+  attr.rnr_retry = from.rnr_retry;
+  return move;
 }
 
 void Append(std::vector<std::byte>& to, std::uint64_t number) {
@@ -123,7 +165,11 @@ std::vector<std::byte> Encode(const CmGreeting& greeting) {
 }
 
 std::optional<CmGreeting> DecodeGreeting(std::span<const std::byte> bytes) {
-  if (bytes.size() != kGreetingBytes) return std::nullopt;
+  if (bytes.size() < kGreetingBytes) return std::nullopt;
+  const auto rest = bytes.subspan(kGreetingBytes);
+  if (std::any_of(rest.begin(), rest.end(), [](std::byte b) { return b != std::byte{0}; })) {
+    return std::nullopt;
+  }
   const bool ours = std::equal(kMagic.begin(), kMagic.end(), bytes.begin(),
                                [](char c, std::byte b) { return static_cast<std::byte>(c) == b; });
   if (!ours) return std::nullopt;
@@ -206,25 +252,45 @@ Result<CmBinding> Cm::Query(std::uint32_t id) const {
   command.option = RDMA_USER_CM_QUERY_ADDR;
   const int code = Run(*host_, fd_, RDMA_USER_CM_CMD_QUERY, command, sizeof answer);
   if (code != 0) return Fail(code, {"asking rdma_cm for the address of an identifier"});
-  return CmBinding{.node_guid = be64toh(answer.node_guid), .here = Read(answer.src_addr)};
+  return CmBinding{.node_guid = be64toh(answer.node_guid),
+                   .port = answer.port_num,
+                   .here = Read(answer.src_addr)};
 }
 
-Result<void> Cm::Connect(std::uint32_t id, std::uint32_t qpn, const CmGreeting& greeting) const {
+Result<void> Cm::Connect(std::uint32_t id, const CmQp& qp, const CmGreeting& greeting) const {
   const std::vector<std::byte> bytes = Encode(greeting);
   rdma_ucm_connect command{};
-  command.conn_param = Parameters(qpn);
+  command.conn_param = Parameters(qp);
   std::memcpy(command.conn_param.private_data, bytes.data(), bytes.size());
   command.conn_param.private_data_len = static_cast<std::uint8_t>(bytes.size());
   command.id = id;
   return Check(Run(*host_, fd_, RDMA_USER_CM_CMD_CONNECT, command), "rdma_cm: connecting");
 }
 
-Result<void> Cm::Accept(std::uint32_t id, std::uint64_t owner, std::uint32_t qpn) const {
+Result<void> Cm::Accept(std::uint32_t id, std::uint64_t owner, const CmQp& qp) const {
   rdma_ucm_accept command{};
   command.uid = owner;
-  command.conn_param = Parameters(qpn);
+  command.conn_param = Parameters(qp);
   command.id = id;
   return Check(Run(*host_, fd_, RDMA_USER_CM_CMD_ACCEPT, command), "rdma_cm: accepting");
+}
+
+Result<CmQpMove> Cm::Move(std::uint32_t id, ibv_qp_state to) const {
+  ib_uverbs_qp_attr answer{};
+  rdma_ucm_init_qp_attr command{};
+  command.response = AddressOf(answer);
+  command.id = id;
+  command.qp_state = to;
+  const int code = Run(*host_, fd_, RDMA_USER_CM_CMD_INIT_QP_ATTR, command, sizeof answer);
+  if (code != 0) return Fail(code, {"asking rdma_cm how to move a QP"});
+  return Read(answer, to);
+}
+
+// An acceptance without parameters is one of the peer's answer.
+Result<void> Cm::Confirm(std::uint32_t id) const {
+  rdma_ucm_accept command{};
+  command.id = id;
+  return Check(Run(*host_, fd_, RDMA_USER_CM_CMD_ACCEPT, command), "rdma_cm: confirming");
 }
 
 void Cm::Reject(std::uint32_t id) const {

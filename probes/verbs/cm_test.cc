@@ -27,10 +27,16 @@ TEST(CmGreetingTest, HasItsBytes) {
   EXPECT_EQ(DecodeGreeting(Encode(kGreeting)), kGreeting);
 }
 
-TEST(CmGreetingTest, AnyOtherLengthOrBeginningIsNone) {
+TEST(CmGreetingTest, ZerosMayFollow) {
   std::vector<std::byte> bytes = Encode(kGreeting);
-  bytes.push_back(std::byte{0});
+  bytes.resize(56);  // as from RoCE
+  EXPECT_EQ(DecodeGreeting(bytes), kGreeting);
+  bytes.back() = std::byte{1};
   EXPECT_FALSE(DecodeGreeting(bytes));
+}
+
+TEST(CmGreetingTest, AShorterOneOrAnotherBeginningIsNone) {
+  std::vector<std::byte> bytes = Encode(kGreeting);
   bytes.resize(19);
   EXPECT_FALSE(DecodeGreeting(bytes));
   EXPECT_FALSE(DecodeGreeting({}));
@@ -53,9 +59,10 @@ TEST(CmAddressTest, IsWrittenAsUsual) {
 TEST(KernelCmHostTest, ANodeThatIsNotThereSaysWhatToDo) {
   const Result<UniqueFd> opened = KernelCmHost().Open("/nowhere/rdma_cm");
   ASSERT_FALSE(opened);
-  EXPECT_EQ(opened.error().Text(),
-            "opening /nowhere/rdma_cm, by which iWARP connects: No such file or directory; load "
-            "rdma_ucm and see that udev makes the node");
+  EXPECT_EQ(
+      opened.error().Text(),
+      "opening /nowhere/rdma_cm, by which QPs are to be connected: No such file or directory; load "
+      "rdma_ucm and see that udev makes the node");
 }
 
 TEST(KernelCmHostTest, TheAddressesAreThoseOfTheInterfaceAlone) {

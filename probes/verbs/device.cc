@@ -5,7 +5,7 @@
 #include <memory>
 #include <utility>
 
-#include "probes/verbs/iwarp_ports.h"
+#include "probes/verbs/cm_ports.h"
 
 namespace rdmapulse::verbs {
 namespace {
@@ -54,7 +54,8 @@ void Device::Open(TimePoint now) {
   state_ = State::kOpening;
   RunJob(
       [info = info_, options = options_, wanted = WantedUds()]() -> Result<Made> {
-        auto opened = OpenForProbing(info, options.dev_root, options.qps_max, *options.cm_host);
+        auto opened = OpenForProbing(info, options.dev_root, options.qps_max, *options.cm_host,
+                                     options.by_cm);
         if (!opened) return tl::unexpected(opened.error());
         Made made{.device = std::move(*opened), .uds = {}};
         for (const UdWanted& ud : wanted) {
@@ -124,7 +125,7 @@ void Device::FinishClose() {
     return;
   }
   // Whatever is left came home doomed and is destroyed with the device.
-  for (auto& [id, entry] : qps_) open_->qps.push_back(std::move(entry.qp));
+  for (auto& [id, entry] : qps_) Retire(std::move(entry));
   qps_.clear();
   RetireDatagrams(datagrams_.Clear());
   no_ud_.clear();
@@ -207,25 +208,26 @@ void Device::Refresh() {
   }
   refreshing_ = true;
   // A port with an event listens anew: its listeners may have gone with its link.
-  std::vector<IwarpListener> kept;
-  std::vector<IwarpListener> stale;
+  std::vector<CmListener> kept;
+  std::vector<CmListener> stale;
   for (const PortFacts& port : facts_) {
     auto& list = dirty_.contains(port.port) ? stale : kept;
     list.insert(list.end(), port.listeners.begin(), port.listeners.end());
   }
   RunJob(
-      [device = &*open_, host = options_.cm_host, info = info_, kept = std::move(kept),
-       stale = std::move(stale), before = facts_, wanted = WantedUds()]() mutable {
+      [device = &*open_, host = options_.cm_host, by_cm = options_.by_cm, info = info_,
+       kept = std::move(kept), stale = std::move(stale), before = facts_,
+       wanted = WantedUds()]() mutable {
         Read read{.facts = QueryPorts(*device->context, info), .uds = {}};
+        if (const int cm = device->cm.get(); cm >= 0) {
+          for (const CmListener& listener : stale) Cm(*host, cm).Destroy(listener.id);
+          ListenOnPorts(*host, cm, info, by_cm, std::move(kept), read.facts);
+        }
         for (const UdWanted& ud : wanted) {
           // A QP that was there when its port changed may be dead (soft-roce.md D).
           if (!ud.lacking && SameFacts(before, read.facts, ud.port)) continue;
           read.uds.emplace(ud.port, MakeUd(*device, info, ud.port, ud.first_receive));
         }
-        const int cm = device->cm.get();
-        if (cm < 0) return read;
-        for (const IwarpListener& listener : stale) Cm(*host, cm).Destroy(listener.id);
-        ListenOnIwarpPorts(*host, cm, info, std::move(kept), read.facts);
         return read;
       },
       [this](Read read) { AfterRefresh(std::move(read)); });
@@ -273,6 +275,9 @@ std::vector<probes::TransportPort> Device::Ports() const {
       if (choice.entry) {
         port.gid = choice.entry->gid;
         port.gid_index = choice.entry->index;
+      }
+      if (!facts->listeners.empty() && port.protocol != Protocol::kIwarp) {
+        port.reason += "; connected by rdma_cm";
       }
       if (!facts->problem.empty()) {
         port.reason = facts->problem;

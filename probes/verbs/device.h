@@ -35,7 +35,10 @@ struct DeviceOptions {
   probes::GidFamily family = probes::GidFamily::kAny;
   bool datagrams = false;             // whether ports have UD QPs
   std::uint32_t looks = 0;            // see Device::SetLooks
-  CmHost* cm_host = &KernelCmHost();  // for iWARP ports; outlives the device
+  CmHost* cm_host = &KernelCmHost();  // outlives the device
+  // Whether RoCE and InfiniBand ports are connected by the connection manager, as iWARP's always
+  // are. A path needs it at both ends; where one has it off, the ends exchange what connects them.
+  bool by_cm = false;
   // How long the end that dials waits until its QP is connected, and the other until it is dialled:
   // shorter than the peer's patience with a request (5 s).
   Duration connect_within = std::chrono::seconds(4);
@@ -70,6 +73,8 @@ class Device {
   // So often, once each turn of the loop, completion queues are looked at after something was
   // posted, before the loop waits for their event; 0: not at all.
   void SetLooks(std::uint32_t looks) { options_.looks = looks; }
+  // All its QPs go, and are made anew.
+  void SetByCm(bool on);
 
   std::vector<probes::TransportPort> Ports() const;
   void OpenQp(probes::QpId id, const PortId& port, const Gid& towards,
@@ -93,15 +98,23 @@ class Device {
     probes::QpId qp = 0;
     std::size_t slot = 0;
   };
-  // How a QP of an iWARP port is connected; see device_iwarp.cc.
-  struct IwarpLink {
-    // kUp: established, or so far that the driver has told the peer so.
+  // What the pool has made for datagrams of a QP that it connected.
+  struct Linked {
+    std::vector<Ah> ways{};
+    std::string no_ways{};  // why it could not
+  };
+  // How a QP is connected by the connection manager; see device_cm.cc.
+  struct CmLink {
+    // kUp: established, or so far that the peer was told so.
     enum class State { kIdle, kDialling, kAccepting, kUp, kBroken };
     State state = State::kIdle;
+    bool used = false;         // always on iWARP; else once the ends have agreed on it
+    bool established = false;  // said while a job was out
     std::optional<std::uint32_t> cm_id{};
     std::uint16_t source_port = 0;
     std::uint64_t peer_token = 0;            // 0: not known yet
     std::string problem{};                   // why it is broken
+    Linked linked{};                         // until the peer's endpoint is known
     probes::Transport::Connected connected;  // who waits for it to be up
     // Until it is up; once it is broken, until what was posted has ended.
     std::unique_ptr<boost::asio::steady_timer> deadline;
@@ -112,7 +125,7 @@ class Device {
     probes::QpEndpoint here;
     probes::QpEndpoint there;
     probes::QpAttributes attributes;
-    IwarpLink link;
+    CmLink link;
     std::uint64_t first_receive = 0;  // wr_id; see QpPlace
     bool told_of_garbage = false;     // that the peer sent what is no echo
     int jobs = 0;                     // in which the pool works on it
@@ -122,13 +135,10 @@ class Device {
   struct LinkStep {  // what a job for a link found out
     std::uint32_t cm_id = 0;
     std::uint16_t source_port = 0;
+    Linked linked{};
+    enum class Then { kWait, kAccept, kUp } then = Then::kWait;
   };
 
-  // What the pool has made for datagrams of a QP that it connected.
-  struct Linked {
-    std::vector<Ah> ways{};
-    std::string no_ways{};  // why it could not
-  };
   using UdQps = std::map<std::uint32_t, Result<UdQp>>;  // by port
   struct UdWanted {
     std::uint32_t port = 0;
@@ -190,6 +200,8 @@ class Device {
   std::vector<UdWanted> WantedUds();
   void TakeUds(UdQps&& uds);
   static Result<Linked> ConnectRc(const RtsRequest& request, bool datagrams, bool heeds_flow_label);
+  static Linked MakeWays(const RtsRequest& request, const ibv_ah_attr& address,
+                         bool heeds_flow_label);
   void LinkDatagrams(probes::QpId id, const QpEntry& entry, Linked linked);
   void RetireDatagrams(RetiredDatagrams datagrams);
 
@@ -199,17 +211,31 @@ class Device {
   void OnCmEvent(const CmEvent& event);
   void OnDialled(const CmEvent& event);
   void Refuse(std::uint32_t cm_id);
-  void ConnectIwarp(probes::QpId id, QpEntry& entry, probes::Transport::Connected connected);
+  static RtsRequest RequestOf(const QpEntry& entry) {
+    return {entry.qp.qp.get(), entry.gid, entry.here, entry.there, entry.attributes};
+  }
+  bool IsByCm(const QpEntry& entry);
+  void ConnectByCm(probes::QpId id, QpEntry& entry, probes::Transport::Connected connected);
   void Dial(probes::QpId id, QpEntry& entry);
   void FinishDialling(probes::QpId id, QpEntry& entry, std::uint32_t cm_id);
+  void MoveAndConfirm(probes::QpId id, const QpEntry& entry, std::uint32_t cm_id);
+  void MoveAndAccept(probes::QpId id, const QpEntry& entry, std::uint32_t cm_id);
+  void Accept(probes::QpId id, const QpEntry& entry, std::uint32_t cm_id);
   template <typename Work>
-  void RunLinkJob(probes::QpId id, Work work);
+  void RunLinkJob(probes::QpId id, Work work) {
+    ++qps_.at(id).jobs;
+    RunJob(std::move(work),
+           [this, id](Result<LinkStep> step) { AfterLinkJob(id, std::move(step)); });
+  }
   void AfterLinkJob(probes::QpId id, Result<LinkStep> step);
   void StartDeadline(probes::QpId id, QpEntry& entry);
   void LinkIsUp(QpEntry& entry);
   void BreakLink(probes::QpId id, QpEntry& entry, const Error& error);
-  void FlushSoon(probes::QpId id, IwarpLink& link);
+  void FlushSoon(probes::QpId id, CmLink& link);
+  void TakeWays(probes::QpId id, QpEntry& entry);
   static Result<void> CheckLink(const QpEntry& entry);
+  // The pool works on it, and the peer does not know yet that it may send.
+  static bool IsMoving(const QpEntry& entry);
   void AnswerLater(probes::Transport::Connected connected);
 
   void FinishClose();
@@ -254,6 +280,7 @@ class Device {
   bool looking_ = false;          // it has its turn in the loop
   std::uint32_t looks_left_ = 0;  // of those after the last post
   boost::asio::steady_timer clock_timer_;
+  std::set<Gid> told_of_exchange_;    // peers that do without the connection manager
   boost::asio::steady_timer settle_;  // events come in bursts
 };
 

@@ -56,9 +56,13 @@ void Device::SetDatagrams(bool on) {
 Result<Device::Linked> Device::ConnectRc(const RtsRequest& request, bool datagrams,
                                          bool heeds_flow_label) {
   if (Result<void> moved = MoveToRts(request); !moved) return tl::unexpected(moved.error());
+  return datagrams ? MakeWays(request, AddressOf(request), heeds_flow_label) : Linked{};
+}
+
+Device::Linked Device::MakeWays(const RtsRequest& request, const ibv_ah_attr& address,
+                                bool heeds_flow_label) {
   Linked linked;
-  if (!datagrams) return linked;
-  if (Result<std::vector<Ah>> ways = CreateWays(request, heeds_flow_label)) {
+  if (Result<std::vector<Ah>> ways = CreateWays(request, address, heeds_flow_label)) {
     linked.ways = std::move(*ways);
   } else {
     linked.no_ways = ways.error().Text();
@@ -92,7 +96,7 @@ Result<std::uint16_t> Device::PostDatagram(probes::QpId id, std::uint32_t way,
     return Fail({"the QP is gone: its port changed"});
   }
   const QpEntry& entry = found->second;
-  if (entry.jobs > 0) return Fail({"the QP is being connected"});
+  if (IsMoving(entry)) return Fail({"the QP is being connected"});
   if (const std::string why = probes::WhyNot(probes::Op::kUd, entry.here, entry.there);
       !why.empty()) {
     return Fail({why});

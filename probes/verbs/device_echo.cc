@@ -33,7 +33,7 @@ void Device::OnReceived(const Receive& receive, const ibv_wc& wc,
   if (wc.status != IBV_WC_SUCCESS || found == qps_.end()) return;
   QpEntry& entry = found->second;
   // Nobody has a reason to send before both ends have said that they are ready.
-  if (entry.doomed || entry.jobs > 0) return;
+  if (entry.doomed || IsMoving(entry)) return;
   const std::span<std::uint8_t> slot = SlotOf(entry.qp, receive.slot);
   const Result<EchoMessage> message =
       probes::DecodeEcho(slot.first(std::min<std::size_t>(wc.byte_len, slot.size())));
@@ -74,7 +74,7 @@ void Device::OnAnswer(probes::QpId id, const EchoMessage& message,
 
 void Device::AwaitMessage(const Receive& receive) {
   const auto found = qps_.find(receive.qp);
-  if (found == qps_.end() || found->second.doomed || found->second.jobs > 0) return;
+  if (found == qps_.end() || found->second.doomed || IsMoving(found->second)) return;
   const std::uint64_t wr_id = ++last_wr_id_;
   if (PostReceive(found->second.qp, receive.slot, wr_id)) receives_.emplace(wr_id, receive);
 }

@@ -1,5 +1,6 @@
 // A device's QPs: made and connected in the pool, used on the loop, destroyed in the pool.
 #include <algorithm>
+#include <iterator>
 #include <random>
 #include <utility>
 
@@ -14,6 +15,18 @@ namespace {
 std::uint32_t RandomPsn() {
   static std::minstd_rand random(std::random_device{}());
   return static_cast<std::uint32_t>(random()) & 0xFFFFFFU;
+}
+
+// Where the QP can be dialled. An InfiniBand port's GID is none of its addresses.
+void DescribeListener(const PortFacts& facts, probes::QpEndpoint& here) {
+  const bool infiniband = here.protocol == Protocol::kInfiniband;
+  for (const CmListener& listener : facts.listeners) {
+    if (!infiniband && listener.here.ip != here.gid) continue;
+    here.tcp_port = listener.here.port;
+    here.cm_token = RandomToken();
+    if (infiniband) here.cm_address = listener.here.ip;
+    return;
+  }
 }
 
 }  // namespace
@@ -58,15 +71,14 @@ void Device::OpenQp(probes::QpId id, const PortId& port, const Gid& towards,
                 .echo_receives = 0,
                 .tcp_port = 0,
                 .cm_token = 0,
+                .cm_address = {},
                 .ud_qpn = 0,
                 .ud_qkey = 0,
                 .ud_token = 0};
-  for (const IwarpListener& listener : facts->listeners) {
-    if (listener.here.ip != choice.entry->gid) continue;
-    entry.here.tcp_port = listener.here.port;
-    entry.here.cm_token = RandomToken();
-  }
-  if (entry.here.protocol != Protocol::kIwarp) {
+  DescribeListener(*facts, entry.here);
+  if (entry.here.protocol == Protocol::kIwarp) {
+    entry.link.used = true;
+  } else {
     entry.here.echo_receives = probes::kEchoReceives;
     entry.first_receive = last_wr_id_ + 1;
     last_wr_id_ += probes::kEchoReceives;
@@ -118,16 +130,16 @@ void Device::ConnectQp(probes::QpId id, const probes::QpEndpoint& remote,
   }
   QpEntry& entry = found->second;
   entry.there = remote;
-  if (entry.here.protocol == Protocol::kIwarp) {
-    ConnectIwarp(id, entry, std::move(connected));
+  if (IsByCm(entry)) {
+    ConnectByCm(id, entry, std::move(connected));
     return;
   }
   ++entry.jobs;
   const bool datagrams = entry.here.ud_qpn != 0 && remote.ud_qpn != 0;
   RunJob(
-      [request = RtsRequest{entry.qp.qp.get(), entry.gid, entry.here, remote, entry.attributes},
-       datagrams,
-       heeds = HeedsFlowLabelOfAh(info_.driver)] { return ConnectRc(request, datagrams, heeds); },
+      [request = RequestOf(entry), datagrams, heeds = HeedsFlowLabelOfAh(info_.driver)] {
+        return ConnectRc(request, datagrams, heeds);
+      },
       [this, id, connected = std::move(connected)](Result<Linked> linked) {
         AfterConnect(id, connected, std::move(linked));
       });
@@ -160,7 +172,7 @@ Result<void> Device::Post(probes::QpId id, probes::Op op, std::uint64_t probe) {
     return Fail({"the QP is gone: its port changed"});
   }
   QpEntry& entry = found->second;
-  if (entry.here.protocol == Protocol::kIwarp) {
+  if (entry.link.used) {
     if (Result<void> linked = CheckLink(entry); !linked) return linked;
   } else if (entry.jobs > 0) {
     return Fail({"the QP is being connected"});
@@ -212,8 +224,11 @@ void Device::CloseQp(probes::QpId id) {
 }
 
 // A destroy waits for the driver, some milliseconds on a NIC: not on the loop. First the
-// connection, if it is iWARP's: the kernel complains about a QP that goes from under one.
+// connection manager's connection: over iWARP the kernel complains about a QP that goes from under
+// one.
 void Device::Retire(QpEntry entry, RetiredDatagrams datagrams) {
+  std::move(entry.link.linked.ways.begin(), entry.link.linked.ways.end(),
+            std::back_inserter(datagrams.ways));
   if (state_ != State::kOpen) {
     open_->qps.push_back(std::move(entry.qp));
     RetireDatagrams(std::move(datagrams));

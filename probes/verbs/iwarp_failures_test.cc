@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "probes/verbs/iwarp_test_support.h"
+#include "probes/verbs/cm_test_support.h"
 
 namespace rdmapulse::verbs {
 namespace {

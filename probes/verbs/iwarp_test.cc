@@ -5,7 +5,7 @@
 #include <cerrno>
 #include <string>
 
-#include "probes/verbs/iwarp_test_support.h"
+#include "probes/verbs/cm_test_support.h"
 
 namespace rdmapulse::verbs {
 namespace {

@@ -10,7 +10,7 @@
 #include <random>
 #include <utility>
 
-#include "probes/verbs/iwarp_ports.h"
+#include "probes/verbs/cm_ports.h"
 
 namespace rdmapulse::verbs {
 namespace {
@@ -182,7 +182,7 @@ std::vector<PortFacts> QueryPorts(ibv_context& context, const DeviceInfo& info) 
 }
 
 Result<OpenedDevice> OpenForProbing(const DeviceInfo& info, const std::string& dev_root,
-                                    std::uint32_t qps_max, CmHost& cm_host) {
+                                    std::uint32_t qps_max, CmHost& cm_host, bool by_cm) {
   if (const Result<void> node = CheckNode(info, dev_root); !node) {
     return tl::unexpected(node.error());
   }
@@ -210,11 +210,12 @@ Result<OpenedDevice> OpenForProbing(const DeviceInfo& info, const std::string& d
     device.ports.push_back(std::move(*made));
   }
   opened.facts = QueryPorts(*device.context, info);
-  if (!HasIwarp(info)) return opened;
+  if (!NeedsCm(info, by_cm)) return opened;
   Result<UniqueFd> cm = cm_host.Open(dev_root + "/rdma_cm");
+  if (!cm && !NeedsCm(info, false)) cm.error().advice += ", or set paths.connect to exchange";
   if (!cm) return tl::unexpected(cm.error());
   device.cm = std::move(*cm);
-  ListenOnIwarpPorts(cm_host, device.cm.get(), info, {}, opened.facts);
+  ListenOnPorts(cm_host, device.cm.get(), info, by_cm, {}, opened.facts);
   return opened;
 }
 

@@ -20,12 +20,12 @@
 
 namespace rdmapulse::verbs {
 
-// Where an iWARP port can be dialled.
-struct IwarpListener {
+// Where a port can be dialled through the connection manager.
+struct CmListener {
   std::uint32_t id = 0;  // of the connection manager
   CmAddress here;
 
-  bool operator==(const IwarpListener&) const = default;
+  bool operator==(const CmListener&) const = default;
 };
 
 // What the driver says of a port now; of an iWARP port, `gids` are its netdev's IP addresses.
@@ -36,8 +36,8 @@ struct PortFacts {
   std::uint32_t mtu_bytes = 0;
   std::uint32_t lid = 0;
   std::vector<probes::GidEntry> gids;
-  std::vector<IwarpListener> listeners{};  // one for each of `gids`, on iWARP
-  std::string problem{};  // why the driver did not say; then nothing above is known
+  std::vector<CmListener> listeners{};  // on iWARP one for each of `gids`
+  std::string problem{};                // why the driver did not say; then nothing above is known
 
   bool operator==(const PortFacts&) const = default;
 };
@@ -67,7 +67,7 @@ struct OpenDevice {
   // Those that end with the device.
   std::vector<RcQp> qps;
   RetiredDatagrams datagrams;
-  UniqueFd cm;  // of a device with iWARP ports; its identifiers end with it
+  UniqueFd cm;  // where ports need it (cm_ports.h); its identifiers end with it
 };
 
 struct OpenedDevice {
@@ -81,9 +81,10 @@ Result<UdQp> MakeUd(const OpenDevice& device, const DeviceInfo& info, std::uint3
 
 // `qps_max`: the most QPs of a port; a device whose completion queues are smaller has room for
 // fewer (OpenPort::qps_max). Fails with advice when /dev/infiniband is closed to us or the memory
-// lock limit is too low.
+// lock limit is too low. `by_cm`: RoCE and InfiniBand ports are connected by the connection
+// manager, too.
 Result<OpenedDevice> OpenForProbing(const DeviceInfo& info, const std::string& dev_root,
-                                    std::uint32_t qps_max, CmHost& cm_host);
+                                    std::uint32_t qps_max, CmHost& cm_host, bool by_cm);
 
 // In order of `info`'s ports. A port whose query fails has a `problem`.
 std::vector<PortFacts> QueryPorts(ibv_context& context, const DeviceInfo& info);

@@ -40,7 +40,7 @@ class OpenDeviceTest : public ::testing::Test {
     EXPECT_THAT(verbs_.Misuse(), IsEmpty());
   }
   Result<OpenedDevice> OpenIt() {
-    return OpenForProbing(info_, kNoDevRoot, kQpsMax, KernelCmHost());
+    return OpenForProbing(info_, kNoDevRoot, kQpsMax, KernelCmHost(), false);
   }
 
   fakes::Ibverbs verbs_;
@@ -79,7 +79,7 @@ TEST_F(OpenDeviceTest, APeerCanReachOnePageAPortAndNoMore) {
 
 TEST_F(OpenDeviceTest, ADeviceThatLibibverbsDoesNotKnowNeedsItsProvider) {
   const Result<OpenedDevice> opened =
-      OpenForProbing(Discovered("mlx9_0"), kNoDevRoot, kQpsMax, KernelCmHost());
+      OpenForProbing(Discovered("mlx9_0"), kNoDevRoot, kQpsMax, KernelCmHost(), false);
   ASSERT_FALSE(opened);
   EXPECT_EQ(opened.error().Text(),
             "libibverbs does not know mlx9_0; install its provider (Debian: ibverbs-providers)");
@@ -111,7 +111,8 @@ TEST_F(OpenDeviceTest, ANodeThatIsClosedToUsSaysWhatOpensIt) {
   EXPECT_EXIT(
       {
         DropCapabilities();
-        const Result<OpenedDevice> opened = OpenForProbing(info_, folder, kQpsMax, KernelCmHost());
+        const Result<OpenedDevice> opened =
+            OpenForProbing(info_, folder, kQpsMax, KernelCmHost(), false);
         std::fputs(opened ? "it opened" : opened.error().Text().c_str(), stderr);
         std::_Exit(0);
       },

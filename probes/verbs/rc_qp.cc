@@ -196,6 +196,48 @@ Result<void> MoveToRts(const RtsRequest& request) {
                    {"moving a QP on ", port, " to RTS"});
 }
 
+CmQp CmQpOf(const RtsRequest& request) {
+  return {
+      .qpn = request.local.qpn, .retry_cnt = request.attributes.retry_cnt, .rnr_retry = kRnrRetry};
+}
+
+// The path is the connection manager's. What the class asks for is put in here, at both ends: left
+// to the kernel the ACK timeout would be two seconds, and the RNR timer 655 ms.
+Result<ibv_ah_attr> MoveToRts(const Cm& cm, std::uint32_t cm_id, const RtsRequest& request) {
+  const std::string port = request.local.port.Text();
+  Result<CmQpMove> init = cm.Move(cm_id, IBV_QPS_INIT);
+  if (!init) return tl::unexpected(init.error());
+  Result<CmQpMove> rtr = cm.Move(cm_id, IBV_QPS_RTR);
+  if (!rtr) return tl::unexpected(rtr.error());
+  ibv_qp_attr& attr = rtr->attr;
+  attr.min_rnr_timer = kMinRnrTimer;
+  const std::uint32_t mtu_bytes = request.remote.mtu_bytes == 0
+                                      ? request.local.mtu_bytes
+                                      : probes::PathMtuBytes(request.local, request.remote);
+  attr.path_mtu = std::min(attr.path_mtu, MtuOf(mtu_bytes));
+  if (request.local.protocol == Protocol::kRoceV2) {
+    attr.ah_attr.grh.flow_label = request.attributes.flow_label;
+    attr.ah_attr.grh.traffic_class = request.attributes.traffic_class;
+  } else {
+    attr.pkey_index = init->attr.pkey_index;  // the partition that the address is of
+    rtr->mask |= IBV_QP_PKEY_INDEX;
+  }
+  const ibv_ah_attr address = attr.ah_attr;
+  Result<void> moved = CheckVerb(ibv_modify_qp(request.qp, &attr, rtr->mask),
+                                 {"moving a QP on ", port, " to RTR as rdma_cm says"});
+  if (!moved) return tl::unexpected(NoRoute(moved.error()));
+
+  Result<CmQpMove> rts = cm.Move(cm_id, IBV_QPS_RTS);
+  if (!rts) return tl::unexpected(rts.error());
+  rts->attr.timeout = request.attributes.timeout;
+  rts->attr.retry_cnt = request.attributes.retry_cnt;
+  rts->attr.rnr_retry = kRnrRetry;
+  moved = CheckVerb(ibv_modify_qp(request.qp, &rts->attr, rts->mask),
+                    {"moving a QP on ", port, " to RTS as rdma_cm says"});
+  if (!moved) return tl::unexpected(moved.error());
+  return address;
+}
+
 Result<void> PostProbe(const ProbeRequest& request) {
   ibv_sge sge{};
   sge.addr = reinterpret_cast<std::uintptr_t>(request.mr->addr);

@@ -12,6 +12,7 @@
 #include "probes/op_support.h"
 #include "probes/probe.h"
 #include "probes/transport.h"
+#include "probes/verbs/cm.h"
 #include "probes/verbs/handles.h"
 
 namespace rdmapulse::verbs {
@@ -65,6 +66,12 @@ Error NoRoute(Error error);
 
 // The path MTU is the smaller of both ends' (op_support.h).
 Result<void> MoveToRts(const RtsRequest& request);
+// The same by what the connection manager says of the path, once it may be asked (Cm::Move). Of
+// `remote` nothing but the MTU counts, and may be unknown: 0. The address that the QP then has.
+Result<ibv_ah_attr> MoveToRts(const Cm& cm, std::uint32_t cm_id, const RtsRequest& request);
+
+// What connecting by it tells the peer.
+CmQp CmQpOf(const RtsRequest& request);
 
 // One probe's work: what it moves, from or to `mr`'s memory here and the peer's buffer there.
 struct ProbeRequest {

@@ -55,6 +55,11 @@ void VerbsTransport::SetLooks(std::function<std::uint32_t(const std::string& dev
   for (auto& [name, device] : devices_) device->SetLooks(options_.looks(name));
 }
 
+void VerbsTransport::SetByCm(bool on) {
+  options_.device.by_cm = on;
+  for (auto& [name, device] : devices_) device->SetByCm(on);
+}
+
 void VerbsTransport::Stop() {
   stopping_ = true;
   for (auto& [name, device] : devices_) device->Close("rdmapulsed stops");

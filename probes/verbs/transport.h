@@ -37,6 +37,8 @@ class VerbsTransport : public probes::Transport {
   void SetDatagrams(bool on);
   // How often each device is looked at after a post (Device::SetLooks).
   void SetLooks(std::function<std::uint32_t(const std::string& device)> looks);
+  // Whether RoCE and InfiniBand ports are connected by the connection manager.
+  void SetByCm(bool on);
   // Ports that are not to be probed. The prober sees it at its next look (Configure).
   void SetIgnored(std::function<bool(const PortId&)> ignored) {
     options_.ignored = std::move(ignored);

@@ -127,11 +127,11 @@ Result<void> PostUdSend(const UdQp& qp, const UdSend& send, const probes::Datagr
       {"ibv_post_send of a datagram on ", ibv_get_device_name(qp.qp->context->device)});
 }
 
-Result<std::vector<Ah>> CreateWays(const RtsRequest& request, bool heeds_flow_label) {
+Result<std::vector<Ah>> CreateWays(const RtsRequest& request, ibv_ah_attr address,
+                                   bool heeds_flow_label) {
   std::vector<Ah> ways;
   const std::uint32_t count = heeds_flow_label ? request.attributes.ud_source_ports : 1;
   for (std::uint32_t way = 0; way < count; ++way) {
-    ibv_ah_attr address = AddressOf(request);
     address.grh.flow_label = probes::FlowLabelOfWay(request.attributes.flow_label, way);
     Ah ah(ibv_create_ah(request.qp->pd, &address));
     if (ah == nullptr) {

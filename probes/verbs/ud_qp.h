@@ -59,9 +59,11 @@ struct UdSend {
 // Signalled.
 Result<void> PostUdSend(const UdQp& qp, const UdSend& send, const probes::Datagram& datagram);
 
-// One for each way: as the RC QP's packets go, with a source port of its own. As many as the
-// attributes say where the driver heeds the flow label; else one, which goes as the driver likes.
-Result<std::vector<Ah>> CreateWays(const RtsRequest& request, bool heeds_flow_label);
+// One for each way: to `address`, where the RC QP's packets go, with a source port of its own. As
+// many as the attributes say where the driver heeds the flow label; else one, which goes as the
+// driver likes.
+Result<std::vector<Ah>> CreateWays(const RtsRequest& request, ibv_ah_attr address,
+                                   bool heeds_flow_label);
 
 // Whether an address handle's flow label sets the UDP source port as a QP's does. mlx5 since
 // rdma-core 31, hns; not soft-RoCE, which makes one of the UD QP's number. Others are not known.

@@ -2,12 +2,11 @@
 // and instantiates TransportContractTest with it; a fake that drifts from the real thing fails
 // there.
 //
-//   transport_contract_test   tests/fakes/fabric, and probes/verbs over tests/fakes/ibverbs, as
-//   RoCE
-//                             and as iWARP
-//   transport_contract_rxe    probes/verbs on the first RDMA device of the host that runs it, rxe
-//   or
-//                             siw
+// - transport_contract_test: tests/fakes/fabric, and probes/verbs over tests/fakes/ibverbs: as
+// RoCE,
+//   as iWARP, and as RoCE and InfiniBand through the connection manager;
+// - transport_contract_rxe: probes/verbs on the first RDMA device of the host that runs it, rxe or
+//   siw; of rxe also through the connection manager.
 //
 // The second is for a lab's guest (or a host with a NIC whose addresses may be changed). The guest
 // has the libraries of the daemon that it was booted with:
@@ -65,6 +64,8 @@ class TransportHarness {
   }
   // Whether there are datagrams beside them.
   virtual bool Datagrams() const { return true; }
+  // Whether an end learns that the other has closed; over RC alone it cannot.
+  virtual bool TellsOfTheEnd() const { return false; }
 };
 
 struct Implementation {
@@ -94,7 +95,6 @@ class TransportContractTest : public ::testing::TestWithParam<Implementation> {
   // Returns when whatever was under way has come: later work has completed.
   void Settle();
   Gid GidOf(const End& end) const;
-  Protocol GetProtocol() const;  // Here's
 
   std::unique_ptr<TransportHarness> harness_;
   End here_;

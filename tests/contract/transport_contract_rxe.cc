@@ -10,6 +10,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "probes/verbs/transport.h"
 #include "tests/contract/transport_contract.h"
@@ -46,7 +47,7 @@ Protocol ProtocolOf(const std::string& device) {
 
 class DeviceHarness final : public TransportHarness {
  public:
-  DeviceHarness() : device_(FirstDevice()) {
+  explicit DeviceHarness(bool by_cm) : device_(FirstDevice()), by_cm_(by_cm) {
     if (device_.empty()) return;
     info_.name = device_;
     info_.ports.push_back({.port = 1, .protocol = ProtocolOf(device_)});
@@ -97,6 +98,7 @@ class DeviceHarness final : public TransportHarness {
     return TransportHarness::Ops();
   }
   bool Datagrams() const override { return !IsIwarp(); }
+  bool TellsOfTheEnd() const override { return IsIwarp() || by_cm_; }
 
  private:
   bool IsIwarp() const {
@@ -110,21 +112,37 @@ class DeviceHarness final : public TransportHarness {
     const auto ports = transport_.Ports();
     return ports.empty() ? probes::TransportPort{} : ports.front();
   }
+  static verbs::DeviceOptions Options(bool by_cm) {
+    verbs::DeviceOptions options;
+    options.datagrams = true;
+    options.by_cm = by_cm;
+    return options;
+  }
 
   const std::string device_;
+  const bool by_cm_;
   DeviceInfo info_;
   bool extra_address_ = false;
   boost::asio::io_context loop_{1};
   verbs::VerbsTransport transport_{loop_,
-                                   {.device = {.datagrams = true},
+                                   {.device = Options(by_cm_),
                                     .ignored = [](const PortId&) { return false; },
                                     .journal = [](const std::string&) {}}};
 };
 
-std::unique_ptr<TransportHarness> MakeDevice() { return std::make_unique<DeviceHarness>(); }
+template <bool kByCm>
+std::unique_ptr<TransportHarness> MakeDevice() {
+  return std::make_unique<DeviceHarness>(kByCm);
+}
 
-INSTANTIATE_TEST_SUITE_P(OnThisHost, TransportContractTest,
-                         ::testing::Values(Implementation{"Device", MakeDevice}),
+// iWARP has no other way than the connection manager.
+std::vector<Implementation> Implementations() {
+  std::vector<Implementation> all = {{"Device", MakeDevice<false>}};
+  if (ProtocolOf(FirstDevice()) != Protocol::kIwarp) all.push_back({"ByCm", MakeDevice<true>});
+  return all;
+}
+
+INSTANTIATE_TEST_SUITE_P(OnThisHost, TransportContractTest, ::testing::ValuesIn(Implementations()),
                          [](const ::testing::TestParamInfo<Implementation>& tested) {
                            return tested.param.name;
                          });

@@ -19,6 +19,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
+using Manner = fakes::RdmaCm::Manner;
+
 constexpr Duration kPatience = 10s;
 
 class FabricHarness final : public TransportHarness {
@@ -108,20 +110,21 @@ class VerbsHarness final : public TransportHarness {
                                     .journal = [](const std::string&) {}}};
 };
 
-// The same hosts with iWARP.
-class IwarpHarness final : public TransportHarness {
+// The same hosts, connected by the connection manager.
+template <fakes::RdmaCm::Manner kManner>
+class CmHarness final : public TransportHarness {
  public:
-  IwarpHarness() {
+  CmHarness() {
     cm_.Attach(verbs_);
     for (const std::string device : {"fake_0", "fake_1"}) {
-      verbs_.AddDevice(device, {fakes::FakePort{}});
+      verbs_.AddDevice(device, {});
       DeviceInfo& info = devices_.emplace_back();
       info.name = device;
-      info.ports.push_back({.port = 1, .protocol = Protocol::kIwarp});
+      info.ports.push_back({.port = 1, .protocol = kProtocol});
       info.ports[0].netdev = device + "_netdev";
     }
-    cm_.SetAddresses("fake_0_netdev", "fake_0", 1, {"10.0.0.1"});
-    cm_.SetAddresses("fake_1_netdev", "fake_1", 2, {"10.0.0.2"});
+    SetAddresses(0, {"10.0.0.1"});
+    SetAddresses(1, {"10.0.0.2"});
     transport_.SetDevices(devices_, Clock::now());
     RunUntil([this] {
       const auto ports = transport_.Ports();
@@ -152,18 +155,44 @@ class IwarpHarness final : public TransportHarness {
   }
   Gid Nobody() override { return *ParseGid("10.0.0.77"); }
   void DisturbHere() override {
-    cm_.SetAddresses("fake_0_netdev", "fake_0", 1, {"10.0.0.1", "10.0.0.3"});
+    SetAddresses(0, {"10.0.0.1", "10.0.0.3"});
     transport_.SetDevices(devices_, Clock::now() + 10s);
   }
-  std::vector<probes::Op> Ops() const override { return {probes::Op::kRead}; }
-  bool Datagrams() const override { return false; }
+  std::vector<probes::Op> Ops() const override {
+    return kIwarp ? std::vector<probes::Op>{probes::Op::kRead} : TransportHarness::Ops();
+  }
+  bool Datagrams() const override { return !kIwarp; }
+  bool TellsOfTheEnd() const override { return true; }
 
  private:
+  static constexpr bool kIwarp = kManner == fakes::RdmaCm::Manner::kIwarp;
+  static constexpr bool kInfiniband = kManner == fakes::RdmaCm::Manner::kInfiniband;
+  static constexpr Protocol kProtocol = kIwarp        ? Protocol::kIwarp
+                                        : kInfiniband ? Protocol::kInfiniband
+                                                      : Protocol::kRoceV2;
+
   static verbs::DeviceOptions OptionsWith(verbs::CmHost& host) {
     verbs::DeviceOptions options;
     options.datagrams = true;
     options.cm_host = &host;
+    options.by_cm = true;
     return options;
+  }
+  // RoCE's GIDs are its addresses, InfiniBand's are not.
+  void SetAddresses(std::size_t host, const std::vector<std::string>& addresses) {
+    const std::string name = "fake_" + std::to_string(host);
+    cm_.SetAddresses(name + "_netdev", name, 1 + host, addresses, kManner);
+    if (kIwarp) return verbs_.SetPort(name, {});
+    fakes::FakePort port;
+    if (kInfiniband) {
+      port.link_layer = LinkLayer::kInfiniband;
+      port.lid = static_cast<std::uint16_t>(7 + host);
+      port.gids = {{.index = 0, .gid = *ParseGid("fe80::" + std::to_string(1 + host))}};
+    }
+    for (std::uint32_t i = 0; !kInfiniband && i < addresses.size(); ++i) {
+      port.gids.push_back({.index = i, .gid = *ParseGid(addresses[i]), .type = GidType::kRoceV2});
+    }
+    verbs_.SetPort(name, port);
   }
 
   fakes::Ibverbs verbs_;
@@ -181,13 +210,14 @@ std::unique_ptr<TransportHarness> Make() {
   return std::make_unique<Harness>();
 }
 
-INSTANTIATE_TEST_SUITE_P(All, TransportContractTest,
-                         ::testing::Values(Implementation{"Fabric", Make<FabricHarness>},
-                                           Implementation{"Verbs", Make<VerbsHarness>},
-                                           Implementation{"Iwarp", Make<IwarpHarness>}),
-                         [](const ::testing::TestParamInfo<Implementation>& tested) {
-                           return tested.param.name;
-                         });
+INSTANTIATE_TEST_SUITE_P(
+    All, TransportContractTest,
+    ::testing::Values(Implementation{"Fabric", Make<FabricHarness>},
+                      Implementation{"Verbs", Make<VerbsHarness>},
+                      Implementation{"Iwarp", Make<CmHarness<Manner::kIwarp>>},
+                      Implementation{"RoceByCm", Make<CmHarness<Manner::kRoce>>},
+                      Implementation{"InfinibandByCm", Make<CmHarness<Manner::kInfiniband>>}),
+    [](const ::testing::TestParamInfo<Implementation>& tested) { return tested.param.name; });
 
 }  // namespace
 }  // namespace rdmapulse::contract

@@ -96,6 +96,7 @@ void Fabric::Host::Open(const PortId& port, const Gid& /*towards*/,
                  .echo_receives = probes::kEchoReceives,
                  .tcp_port = 0,
                  .cm_token = 0,
+                 .cm_address = {},
                  .ud_qpn = 0,
                  .ud_qkey = 0,
                  .ud_token = 0};

@@ -43,6 +43,7 @@ struct FakeQp {
   std::uint32_t path_mtu_bytes = 0;
   bool has_grh = false;
   std::uint16_t lid = 0;  // of the peer
+  std::uint8_t sl = 0;
   std::uint8_t traffic_class = 0;
   std::uint32_t flow_label = 0;
   std::uint32_t gid_index = 0;
@@ -152,8 +153,10 @@ class Ibverbs {
   void AnswerForAll(std::chrono::microseconds after);
   void MoveQpsToError(const std::string& device);  // their outstanding work is flushed
 
-  // --- iWARP, for tests/fakes/rdma_cm
+  // --- for tests/fakes/rdma_cm
   bool HasQp(const std::string& device, std::uint32_t qpn) const;
+  ibv_qp_state StateOf(const std::string& device, std::uint32_t qpn) const;
+  FakePort PortOf(const std::string& device, std::uint32_t number) const;
   // Both to RTS, connected to each other; false when one is not there or was connected before.
   bool JoinQps(const std::string& a, std::uint32_t a_qpn, const std::string& b,
                std::uint32_t b_qpn);

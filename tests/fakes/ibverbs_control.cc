@@ -244,6 +244,17 @@ bool Ibverbs::HasQp(const std::string& device, std::uint32_t qpn) const {
   return model_->FindQp(device, qpn) != nullptr;
 }
 
+ibv_qp_state Ibverbs::StateOf(const std::string& device, std::uint32_t qpn) const {
+  const std::lock_guard lock(model_->mutex);
+  const FakeRcQp* const qp = model_->FindQp(device, qpn);
+  return qp == nullptr ? IBV_QPS_UNKNOWN : qp->state;
+}
+
+FakePort Ibverbs::PortOf(const std::string& device, std::uint32_t number) const {
+  const std::lock_guard lock(model_->mutex);
+  return model_->Find(device).ports[number];
+}
+
 bool Ibverbs::JoinQps(const std::string& a, std::uint32_t a_qpn, const std::string& b,
                       std::uint32_t b_qpn) {
   const std::lock_guard lock(model_->mutex);
@@ -283,6 +294,7 @@ std::vector<FakeQp> Ibverbs::Qps() const {
                    .path_mtu_bytes = attr.path_mtu == 0 ? 0 : 128U << attr.path_mtu,
                    .has_grh = attr.ah_attr.is_global != 0,
                    .lid = attr.ah_attr.dlid,
+                   .sl = attr.ah_attr.sl,
                    .traffic_class = attr.ah_attr.grh.traffic_class,
                    .flow_label = attr.ah_attr.grh.flow_label,
                    .gid_index = attr.ah_attr.grh.sgid_index,

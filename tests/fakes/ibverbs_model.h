@@ -110,6 +110,7 @@ struct FakeWork {
 
 struct FakeDatagram {
   Gid to{};
+  std::uint16_t lid = 0;  // InfiniBand
   std::uint32_t qpn = 0;
   std::uint32_t qkey = 0;
   std::uint32_t source_qpn = 0;

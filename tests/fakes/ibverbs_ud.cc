@@ -20,6 +20,14 @@ Gid GidOf(const ibv_ah_attr& attr) {
   return gid;
 }
 
+// By its GID, or on InfiniBand by its LID alone.
+bool Leads(const ibv_ah_attr& attr, const FakePort& port) {
+  if (attr.is_global != 0) {
+    return GidAt(port, attr.grh.sgid_index) != nullptr && !GidOf(attr).IsZero();
+  }
+  return port.link_layer == LinkLayer::kInfiniband && attr.dlid != 0;
+}
+
 }  // namespace
 
 int Ibverbs::Model::ModifyUd(FakeRcQp& qp, const ibv_qp_attr& attr, int mask) {
@@ -58,6 +66,7 @@ ibv_wc_status Ibverbs::Model::SendDatagram(const FakeRcQp& qp, const FakeWork& w
   }
   const std::byte* const bytes = BytesAt(*local, work.local.addr);
   Carry({.to = GidOf(ah.attr),
+         .lid = ah.attr.dlid,
          .qpn = work.remote_qpn,
          .qkey = work.remote_qkey,
          .source_qpn = qp.ibv.qp_num,
@@ -80,12 +89,11 @@ void Ibverbs::Model::Carry(const FakeDatagram& datagram) {
                     qp->attr.qkey == datagram.qkey && !qp->context->dead &&
                     (qp->state == IBV_QPS_RTR || qp->state == IBV_QPS_RTS);
     if (!it || qp->receives.empty()) continue;
-    const std::vector<probes::GidEntry>& gids =
-        qp->context->device->ports.at(qp->attr.port_num).gids;
-    const bool here = std::any_of(gids.begin(), gids.end(), [&datagram](const auto& entry) {
-      return entry.gid == datagram.to;
-    });
-    if (!here) continue;
+    const FakePort& port = qp->context->device->ports.at(qp->attr.port_num);
+    const bool by_gid =
+        std::any_of(port.gids.begin(), port.gids.end(),
+                    [&datagram](const auto& entry) { return entry.gid == datagram.to; });
+    if (!by_gid && (datagram.lid == 0 || datagram.lid != port.lid)) continue;
     const FakeReceive receive = qp->receives.front();
     qp->receives.pop_front();
     ibv_wc wc{};
@@ -127,6 +135,7 @@ void Ibverbs::SendDatagram(const std::string& address, std::uint32_t qpn, std::u
   const std::lock_guard lock(model_->mutex);
   const auto* const begin = reinterpret_cast<const std::byte*>(bytes.data());
   model_->Carry({.to = *ParseGid(address),
+                 .lid = 0,
                  .qpn = qpn,
                  .qkey = qkey,
                  .source_qpn = source_qpn,
@@ -180,8 +189,7 @@ ibv_ah* ibv_create_ah(ibv_pd* handle, ibv_ah_attr* attr) {
       pd == nullptr ? EINVAL : model.Enter(lock, On(*pd->context, "ibv_create_ah", true));
   const auto port = code == 0 ? pd->context->device->ports.find(attr->port_num)
                               : decltype(pd->context->device->ports)::iterator{};
-  if (code != 0 || port == pd->context->device->ports.end() || GidOf(*attr).IsZero() ||
-      (attr->is_global != 0 && GidAt(port->second, attr->grh.sgid_index) == nullptr)) {
+  if (code != 0 || port == pd->context->device->ports.end() || !Leads(*attr, port->second)) {
     errno = code != 0 ? code : EINVAL;
     return nullptr;
   }

@@ -1,10 +1,15 @@
 // The kernel's connection manager for tests without RDMA: reads the commands of rdma/rdma_user_cm.h
-// as the kernel does and joins the QPs of tests/fakes/ibverbs. Hosts of one process reach each
-// other by the addresses that their netdevs were given; TCP takes no time.
+// as the kernel does. iWARP's QPs it joins in tests/fakes/ibverbs; of the others it says how they
+// are to be moved, as Linux 6.1 does. Hosts of one process reach each other by the addresses that
+// their netdevs were given; nothing takes time.
 //
-// What the kernel would let pass and should not happen (a QP that is not there, an event for
-// nobody, an identifier that is used after its end) is noted in Misuse. Any thread.
+// What the kernel would let pass and should not happen (a QP that is not there or that the peer may
+// send to too early, an event for nobody, an identifier that is used after its end) is noted in
+// Misuse. Any thread.
 #pragma once
+
+#include <rdma/ib_user_verbs.h>
+#include <rdma/rdma_user_cm.h>
 
 #include <cstdint>
 #include <functional>
@@ -24,9 +29,13 @@ class RdmaCm final : public verbs::CmHost {
  public:
   void Attach(Ibverbs& verbs) { verbs_ = &verbs; }  // before anything connects
 
-  // The netdev's addresses, and the device that is on it; takes effect at the next look.
+  enum class Manner { kIwarp, kRoce, kInfiniband };
+  // The netdev's addresses, and the device whose first port is on it; takes effect at the next
+  // look.
   void SetAddresses(const std::string& netdev, const std::string& device, std::uint64_t guid,
-                    const std::vector<std::string>& addresses);
+                    const std::vector<std::string>& addresses, Manner manner = Manner::kIwarp);
+  // What the subnet manager gives all paths.
+  void SetServiceLevel(std::uint8_t service_level) { service_level_ = service_level; }
   // All of the device's identifiers are told that it goes away.
   void RemoveDevice(const std::string& device);
   // The TCP connection of the device's identifiers ends, as by a reset.
@@ -44,6 +53,7 @@ class RdmaCm final : public verbs::CmHost {
     return seen_;
   }
   // From now on nobody answers at this stage: no ARP, no SYN answered, no reply to the request.
+  // But for iWARP the last two are one.
   enum class Silence { kNone, kAddress, kSyn, kReply };
   void SetSilence(Silence silence);
   // Someone who is no daemon of ours dials: the private data as given. False: nobody listens.
@@ -59,18 +69,36 @@ class RdmaCm final : public verbs::CmHost {
   Result<UniqueFd> Open(const std::string& path) override;
   int Run(int fd, std::span<const std::byte> command) override;
   Result<std::vector<Gid>> Addresses(const std::string& netdev) override;
+  Result<std::vector<Gid>> InfinibandAddresses(const Gid& port) override;
 
  private:
+  static constexpr std::uint32_t kPort = 1;  // of every device
+
+  // kAsked and kAnswering: the passive end, until it hears of the active one's confirmation.
+  enum class State {
+    kIdle,
+    kBound,
+    kListening,
+    kAddressResolved,
+    kRouteResolved,
+    kAsking,
+    kAnswered,
+    kAsked,
+    kAnswering,
+    kEstablished,
+    kEnded
+  };
   struct Place {
     std::string device;
     std::uint64_t guid = 0;
     std::vector<Gid> addresses;
+    Manner manner = Manner::kIwarp;
   };
   struct Event {
     std::uint64_t owner = 0;
     std::uint32_t id = 0;
     verbs::CmEventType type = verbs::CmEventType::kAddressError;
-    int error = 0;
+    int error = 0;  // negative: a reason, which the kernel does not turn round
     std::vector<std::byte> data;
   };
   struct Id {
@@ -80,10 +108,12 @@ class RdmaCm final : public verbs::CmHost {
     std::uint64_t guid = 0;
     verbs::CmAddress here;
     verbs::CmAddress there;
-    bool listens = false;
+    Manner manner = Manner::kIwarp;
+    State state = State::kIdle;
+    std::uint8_t traffic_class = 0;
     std::uint32_t qpn = 0;
+    std::uint32_t psn = 0;   // at which the peer begins
     std::uint32_t peer = 0;  // the other end's identifier
-    bool established = false;
   };
   struct Channel {
     std::shared_ptr<UniqueFd> wake;
@@ -91,12 +121,21 @@ class RdmaCm final : public verbs::CmHost {
   };
 
   int Command(int fd, std::uint32_t number, std::span<const std::byte> payload);
-  int Connect(Id& id, std::uint32_t number, std::uint32_t qpn, std::vector<std::byte> data);
-  int Accept(std::uint32_t number, std::uint64_t owner, std::uint32_t qpn);
+  int Connect(Id& id, std::uint32_t number, std::vector<std::byte> data);
+  int Accept(Id& id, const rdma_ucm_accept& command);
   int Request(const verbs::CmAddress& to, std::uint32_t peer, std::vector<std::byte> data);
   int ResolveAddress(std::span<const std::byte> payload);
   int Query(std::span<const std::byte> payload);
   int Bind(Id& id, const verbs::CmAddress& here);
+  int ConnectIb(Id& id, std::uint32_t number, const rdma_ucm_conn_param& parameters);
+  int AcceptIb(Id& id, const rdma_ucm_accept& command);
+  int ConfirmIb(Id& id);
+  void EndIb(const Id& id);
+  int InitQpAttributes(std::span<const std::byte> payload);
+  void FillAddress(const Id& id, const Id& peer, ib_uverbs_ah_attr& to) const;
+  void CheckInRts(const Id& id, const std::string& doing);
+  Id* PeerOf(const Id& id);
+  static bool HungUp(const UniqueFd& wake);
   int TakeEvent(Channel& channel, int fd, std::uint64_t response);
   void Tell(const Id& id, Event event);
   void End(std::uint32_t number);
@@ -109,7 +148,9 @@ class RdmaCm final : public verbs::CmHost {
   std::map<int, Channel> channels_;
   std::map<std::uint32_t, Id> ids_;
   std::map<std::string, std::uint8_t> traffic_classes_;
-  std::uint32_t last_id_ = 0;  // as the kernel's, which begin at 0, plus one
+  std::uint32_t last_id_ = 0;  // as the kernel's, which begin at 0
+  std::uint32_t last_psn_ = 0x100;
+  std::uint8_t service_level_ = 3;
   std::uint16_t last_port_ = 40000;
   Silence silence_ = Silence::kNone;
   int fail_at_ = 0;
