@@ -122,6 +122,9 @@ struct Classes {
 struct Paths {
   std::uint32_t source_ports = 2;  // UDP source ports of a pair of ports and class
   milliseconds rotate{3'600'000};  // how often those beside the first change; 0: never
+  // What connects queue pairs of RoCE and InfiniBand ports: exchange (what the daemons tell each
+  // other) or rdma_cm (the kernel's connection manager, where both ends have it)
+  std::string connect = "exchange";
   bool operator==(const Paths&) const = default;
 };
 

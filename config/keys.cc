@@ -38,6 +38,7 @@ constexpr DurationBounds kUdInterval = {milliseconds(1000), hours(1)};
 constexpr std::array<std::string_view, 3> kMad = {"none", "port", "switch"};
 constexpr std::array<std::string_view, 3> kFamilies = {"any", "ipv4", "ipv6"};
 constexpr std::array<std::string_view, 2> kRails = {"aligned", "full"};
+constexpr std::array<std::string_view, 2> kConnect = {"exchange", "rdma_cm"};
 
 struct PeerKey {
   std::string_view name;  // "address"
@@ -189,6 +190,7 @@ constexpr auto kOwnKeys = std::to_array<Key>({
      [](const Value& v,
         Config& c) { Read(v, Bounds{1, 8, "a number of source ports"}, c.paths.source_ports); }},
     {"paths.rotate", [](const Value& v, Config& c) { ReadUnlessOff(v, kRotate, c.paths.rotate); }},
+    {"paths.connect", [](const Value& v, Config& c) { ReadChoice(v, kConnect, c.paths.connect); }},
     {"ud.interval",
      [](const Value& v, Config& c) { ReadUnlessOff(v, kUdInterval, c.ud.interval); }},
     {"ud.source_ports",

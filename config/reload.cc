@@ -70,7 +70,10 @@ Changes Diff(const Config& before, const Config& after) {
   same_rails.rails = after.selection.rails;
   changes.selection = same_rails != after.selection;
   changes.gid = before.gid != after.gid;
-  changes.paths = before.paths != after.paths;
+  changes.connect = before.paths.connect != after.paths.connect;
+  Paths same_connect = before.paths;
+  same_connect.connect = after.paths.connect;
+  changes.paths = same_connect != after.paths;
   changes.ud = before.ud != after.ud;
   changes.polling = before.polling != after.polling;
   changes.budget = before.budget != after.budget;

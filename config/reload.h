@@ -32,6 +32,8 @@ struct Changes {
   bool selection = false;  // the rest of it
   bool gid = false;        // every QP is rebuilt
   bool paths = false;      // some are added, removed or moved to another source port
+  bool connect = false;    // paths.connect: every QP but those of iWARP is rebuilt
+                           // added, removed or moved to another source port
   bool ud = false;
   bool polling = false;
   bool budget = false;

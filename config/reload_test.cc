@@ -97,6 +97,7 @@ TEST(DiffTest, EachSectionIsItsOwnChange) {
   EXPECT_EQ(ChangesOf([](Config& c) { c.gid.family = "ipv6"; }), Only(&Changes::gid));
   EXPECT_EQ(ChangesOf([](Config& c) { c.paths.source_ports = 1; }), Only(&Changes::paths));
   EXPECT_EQ(ChangesOf([](Config& c) { c.paths.rotate = milliseconds(0); }), Only(&Changes::paths));
+  EXPECT_EQ(ChangesOf([](Config& c) { c.paths.connect = "rdma_cm"; }), Only(&Changes::connect));
   EXPECT_EQ(ChangesOf([](Config& c) { c.ud.source_ports = 1; }), Only(&Changes::ud));
   EXPECT_EQ(ChangesOf([](Config& c) { c.polling.looks = 1; }), Only(&Changes::polling));
   EXPECT_EQ(ChangesOf([](Config& c) { c.budget.qps_per_nic = 1; }), Only(&Changes::budget));

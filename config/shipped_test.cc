@@ -147,6 +147,7 @@ const std::map<std::string, std::string>& OtherValues() {
       {"selection.rails", "full"},
       {"paths.source_ports", "3"},
       {"paths.rotate", "off"},
+      {"paths.connect", "rdma_cm"},
       {"ud.interval", "off"},
       {"ud.source_ports", "1"},
       {"polling.devices", "[a]"},
@@ -209,8 +210,8 @@ TEST(DocumentationTest, SaysWhatAReloadDoesWithEachKey) {
       EXPECT_THAT(changes.needs_restart, IsEmpty()) << key;
     }
     const bool class_qps = changes.lossless.qp_attributes || changes.control.qp_attributes;
-    const bool rebuilds =
-        class_qps || changes.gid || changes.devices || changes.rails || changes.ud;
+    const bool rebuilds = class_qps || changes.gid || changes.devices || changes.rails ||
+                          changes.ud || changes.connect;
     EXPECT_EQ(rebuilds, row.changes == "reload, QPs") << key;
   }
 }

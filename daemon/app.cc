@@ -86,7 +86,8 @@ App::App(config::Config config, std::string config_path)
                    .take = [this] { return verdict_.TakeRecording(); }}),
       transport_(loop_, {.device = {.qps_max = config_.budget.qps_per_nic,
                                     .family = probes::ParseGidFamily(config_.gid.family),
-                                    .datagrams = config_.ud.interval.count() > 0},
+                                    .datagrams = config_.ud.interval.count() > 0,
+                                    .by_cm = config_.paths.connect == "rdma_cm"},
                          .ignored = [](const PortId&) { return false; },
                          .journal = Journal}),
       control_(loop_, PeersOptions(config_, epoch_), peer_events_),
@@ -182,6 +183,7 @@ void App::Configure() {
   transport_.SetLooks([polled, looks = config_.polling.looks](const std::string& device) {
     return polled->MatchesAny(device) ? looks : 0;
   });
+  transport_.SetByCm(config_.paths.connect == "rdma_cm");
   collection_.Configure({.interval = config_.collect.interval,
                          .fast_interval = config_.collect.fast_interval,
                          .qp_counters = config_.collect.qp_counters,
