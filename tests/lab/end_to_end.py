@@ -20,6 +20,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 import case_runner  # noqa: E402
 import datagrams  # noqa: E402
 import mtu  # noqa: E402
+import rdma_cm  # noqa: E402
 import routed  # noqa: E402
 import verdicts  # noqa: E402
 from world import HOSTS, PATIENCE, Failure, World  # noqa: E402
@@ -208,7 +209,8 @@ def dashboard_queries(world):
 
 
 def verbs_keep_the_contract(world):
-    """The suite that the fake fabric passes, on a real device; the daemon goes on beside it."""
+    """The suite that the fake fabric passes, on a real device, by exchange and by rdma_cm; the daemon
+    goes on beside it."""
     world.lab("put", "h3", str(world.contract), "/root/contract")
     world.guest("h3", "chmod", "755", "/root/contract")
     done = world.guest("h3", "/root/contract", check=False, timeout=300)
@@ -277,10 +279,20 @@ def every_op(world):
     world.wait_probing(10, pairs_of(*HOSTS))
 
 
+def connected_by_rdma_cm(world):
+    with rdma_cm.everywhere(world):
+        rdma_cm.every_op_and_datagrams(world)
+        rdma_cm.a_host_without_it(world)
+        a_moved_gid(world)
+        a_deleted_device(world)
+        rdma_cm.without_its_node(world)
+
+
 CASES = (all_pairs_probe, counters_appear_and_move, metrics_are_clean, cli_speaks_to_the_daemon,
          a_black_holed_class, one_percent_drop, a_moved_gid, ipv6_gids, a_deleted_device, every_op,
-         verbs_keep_the_contract, a_daemon_without_what_verbs_need, a_host_that_stops_gracefully,
-         a_killed_host_is_seen_and_comes_back, dashboard_queries, *datagrams.CASES, *verdicts.CASES)
+         connected_by_rdma_cm, verbs_keep_the_contract, a_daemon_without_what_verbs_need,
+         a_host_that_stops_gracefully, a_killed_host_is_seen_and_comes_back, dashboard_queries,
+         *datagrams.CASES, *verdicts.CASES)
 
 
 if __name__ == "__main__":
