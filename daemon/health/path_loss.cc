@@ -35,6 +35,9 @@ struct Tally {
   std::set<std::int64_t> bins;  // pieces of 10 s in which some were
   std::uint32_t bad_paths = 0;
   std::set<std::uint32_t> bad_ports;  // their UDP source ports, where they are known
+  // Paths without their op: those on which packets of the path MTU are lost, and by which smaller
+  // messages come through.
+  std::set<ProbePath> large_lost, small_good;
   Time bad_for{};
   std::uint32_t good_paths = 0;
   bool other_class_dead = false;
@@ -42,10 +45,23 @@ struct Tally {
   bool Repeated(const config::LossSettings& settings) const {
     return lost >= settings.events && bins.size() >= settings.bins;
   }
+  // All that is bad is bad for large packets alone: an MTU and no link.
+  bool OnlyLarge() const {
+    return bad_paths > 0 && bad_paths == large_lost.size() &&
+           std::includes(small_good.begin(), small_good.end(), large_lost.begin(),
+                         large_lost.end());
+  }
   // Both classes at once and nothing comes through: the peer's NIC or link as likely as a path, and
   // what is wrong there that host can say. If it lasts it is said here, too.
   bool AllDead() const { return bad_paths > 0 && good_paths == 0 && other_class_dead; }
 };
+
+bool IsLarge(const ProbePath& path) { return path.op == "write_mtu"; }
+
+ProbePath WithoutOp(ProbePath path) {
+  path.op.clear();
+  return path;
+}
 
 void CountLost(const PathHistory& history, Time since, Time now, Tally& tally) {
   for (auto it = history.seen.rbegin(); it != history.seen.rend(); ++it) {
@@ -79,8 +95,10 @@ Tally Count(const std::string& peer, ProbeClass traffic_class, const Context& co
       ++tally.bad_paths;
       tally.bad_for = std::max(tally.bad_for, five.over);
       if (path.sport) tally.bad_ports.insert(*path.sport);
+      if (IsLarge(path)) tally.large_lost.insert(WithoutOp(path));
     } else if (five.good_in_a_row > 0) {
       ++tally.good_paths;
+      if (!IsLarge(path)) tally.small_good.insert(WithoutOp(path));
     }
     CountLost(history, since, context.now, tally);
   }
@@ -100,6 +118,13 @@ bool JustOver(bool all_dead, Time now, PathLossMemory& memory) {
 }
 
 void SayBadPaths(const Tally& tally, Time now, Judgement& judgement) {
+  if (tally.OnlyLarge()) {
+    judgement.Say(
+        "most of the last five write_mtu were lost on {} to this peer, smaller messages come "
+        "through by the same: a switch on the way drops packets of the path MTU",
+        tally.bad_paths, kPaths, now);
+    return;
+  }
   if (tally.good_paths > 0 && tally.bad_ports.size() == 1) {
     judgement.Say(
         "most of the last five probes by {} to this peer were lost, by others they come through: "

@@ -71,6 +71,40 @@ TEST_F(SourcePortsTest, ABlackHoledPortIsNamed) {
   EXPECT_EQ(said.find("61234"), said.npos) << said;
 }
 
+// By two source ports all write_mtu are lost, and by the second one, if it is bad, the others too.
+class LargePacketsTest : public SourcePortsTest {
+ protected:
+  std::string Said(bool second_is_bad) {
+    Session(true, 1);
+    for (int i = 0; i < 30; ++i) {
+      for (const std::uint32_t sport : {50'216U, 61'234U}) {
+        ProbePath large = PathBy(sport);
+        large.op = "write_mtu";
+        host_.engine.Add(Result(host_.now, PathBy(sport), !second_is_bad || sport != 61'234));
+        host_.engine.Add(Result(host_.now, large, false));
+      }
+      host_.Run(1s, {});
+    }
+    std::string said;
+    const Finding* const finding = host_.Last(Condition::kPathLoss);
+    if (finding == nullptr) return said;
+    for (const Evidence& evidence : finding->evidence) said += evidence.text + "; ";
+    return said;
+  }
+};
+
+TEST_F(LargePacketsTest, WhereOnlyTheyAreLostTheMtuIsNamed) {
+  const std::string said = Said(false);
+  EXPECT_NE(said.find("write_mtu were lost on 2 paths to this peer, smaller messages"), said.npos)
+      << said;
+}
+
+TEST_F(LargePacketsTest, WhereOthersAreLostTooItIsNot) {
+  const std::string said = Said(true);
+  EXPECT_EQ(said.find("smaller messages"), said.npos) << said;
+  EXPECT_NE(said.find("most of the last five probes were lost on 3 paths"), said.npos) << said;
+}
+
 // The last of the other class' paths is dead, not all of them.
 TEST_F(SourcePortsTest, AClassThatIsDeadIsNoDeadPeerWhereTheOtherComesThroughByOnePort) {
   Session(true, 1);
