@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <cstdint>
 #include <optional>
 #include <set>
 #include <string_view>
@@ -55,7 +57,7 @@ struct PathKey {
   std::size_t destination = 0;
   std::string traffic_class;
 
-  auto operator<=>(const PathKey&) const = default;
+  auto operator<=>(const PathKey&) const = default;  // NOLINT(modernize-use-nullptr): clang-tidy 14
 };
 
 constexpr std::array<std::string_view, 4> kOutcomes = {"ok", "late_blocked", "late_retx", "failed"};
@@ -189,7 +191,7 @@ class FleetBuilder {
       constexpr double kMost = 1e15;
       if (!before || !after || !(*after >= *before) || *after - *before > kMost)
         return std::nullopt;
-      counts[i] = static_cast<std::uint64_t>(*after - *before + 0.5);
+      counts[i] = static_cast<std::uint64_t>(std::llround(*after - *before));
     }
     locate::Record record = Empty(key);
     record.probes = counts[0] + counts[1] + counts[2] + counts[3];

@@ -27,7 +27,7 @@ struct PathKey {
   std::string peer_port;
   std::string traffic_class;
 
-  auto operator<=>(const PathKey&) const = default;
+  auto operator<=>(const PathKey&) const = default;  // NOLINT(modernize-use-nullptr): clang-tidy 14
 };
 
 // Of all ops together.

@@ -135,7 +135,7 @@ Result<RecordedHost> OpenRecordedHost(const std::string& path) {
                     .interval = top->interval};
   for (const fs::path& moment : *moments) {
     // A moment's errors are its own; the rest is the host's.
-    Result<HostFile> own = moment == folder ? std::move(top) : ReadHostFile(moment);
+    Result<HostFile> own = moment == folder ? top : ReadHostFile(moment);
     if (!own) return tl::unexpected(own.error());
     host.moments.push_back({moment, std::move(own->errors)});
   }
