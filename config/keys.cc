@@ -117,7 +117,7 @@ void ReadOps(const Value& value, Class& out) { Read(value, out.ops); }
 // Each is an address handle at both ends of every path, a kernel call and some memory of the NIC.
 constexpr Bounds kUdSourcePorts = {1, 32, "a number of source ports"};
 
-// Each takes a microsecond or two; more than some milliseconds are no round trip to wait for.
+// Each is a turn of the loop and so a system call: many are no better than waiting for the event.
 constexpr Bounds kLooks = {1, 10'000, "a number of looks"};
 
 constexpr Bounds kRecordings = {1, 100'000, "a number of recordings"};

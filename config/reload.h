@@ -33,7 +33,6 @@ struct Changes {
   bool gid = false;        // every QP is rebuilt
   bool paths = false;      // some are added, removed or moved to another source port
   bool connect = false;    // paths.connect: every QP but those of iWARP is rebuilt
-                           // added, removed or moved to another source port
   bool ud = false;
   bool polling = false;
   bool budget = false;

@@ -121,7 +121,7 @@ void SayBadPaths(const Tally& tally, Time now, Judgement& judgement) {
   if (tally.OnlyLarge()) {
     judgement.Say(
         "most of the last five write_mtu were lost on {} to this peer, smaller messages come "
-        "through by the same: a switch on the way drops packets of the path MTU",
+        "through by the same: see that every switch on the way has an MTU as large as the hosts'",
         tally.bad_paths, kPaths, now);
     return;
   }

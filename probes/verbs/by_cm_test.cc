@@ -175,18 +175,14 @@ TEST_F(RoceByCmTest, AnAddressThatSaysNothingWithoutItsInterfaceIsNotListenedOn)
 
 TEST_F(RoceByCmTest, AWrongTokenIsRefusedAndWhereNobodyListensThatIsSaid) {
   OpenDevices();
-  const Pairing pair = OpenPair();
-  probes::QpEndpoint guessed = pair.waits.endpoint;
-  guessed.cm_token -= 2;
-  const Result<void> dialled = Connect(*pair.active, pair.dials.id, guessed);
+  const Result<void> dialled =
+      DialChanged(OpenPair(), [](auto& guessed) { guessed.cm_token -= 2; });
   ASSERT_FALSE(dialled);
   EXPECT_THAT(dialled.error().Text(), HasSubstr("rdma_cm was refused by 10.0.0."));
   EXPECT_EQ(cm().Rejections(), 1);
 
-  const Pairing other = OpenPair();
-  probes::QpEndpoint elsewhere = other.waits.endpoint;
-  elsewhere.tcp_port = 9;
-  const Result<void> lost = Connect(*other.active, other.dials.id, elsewhere);
+  const Result<void> lost =
+      DialChanged(OpenPair(), [](auto& elsewhere) { elsewhere.tcp_port = 9; });
   ASSERT_FALSE(lost);
   EXPECT_EQ(lost.error().code, std::errc::connection_refused);
   EXPECT_THAT(lost.error().Text(), HasSubstr("as nobody listens, by 10.0.0."));
@@ -196,10 +192,7 @@ TEST_F(RoceByCmTest, WhenThePeerClosesTheOtherEndLearnsOfIt) {
   OpenDevices();
   const Pairing pair = Connected();
   pair.passive->transport.Close(pair.waits.id);
-  ASSERT_TRUE(RunUntil(
-      [&pair] { return !pair.active->transport.Post(pair.dials.id, Op::kWrite0, 6).has_value(); }));
-  EXPECT_THAT(pair.active->transport.Post(pair.dials.id, Op::kWrite0, 6).error().Text(),
-              HasSubstr("the rdma_cm connection ended to 10.0.0."));
+  EXPECT_THAT(WhyItEnded(pair), HasSubstr("the rdma_cm connection ended to 10.0.0."));
 }
 
 TEST_F(RoceByCmTest, ADeviceThatIsRemovedIsLetGo) {

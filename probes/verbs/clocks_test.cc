@@ -2,8 +2,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <thread>
-
 #include "probes/verbs/test_support.h"
 
 namespace rdmapulse::verbs {
@@ -17,45 +15,44 @@ using namespace std::chrono_literals;
 // So far two clocks may seem apart where a thread was put aside while it read them.
 constexpr Duration kApart = 5ms;
 
+// So long before they are found completions were there, by the NICs of these tests.
+constexpr auto kLay = 30ms;
+
 class ClocksTest : public VerbsTest {
  protected:
-  // A probe that completes while the loop is elsewhere for 30 ms.
-  struct Lain {
-    TimePoint before, after;  // it was posted in between, and completed at once
+  // Of a probe that was posted at `posted` and completed at once.
+  struct Found {
+    TimePoint posted;
     probes::CompletionTime time;
   };
-  Lain PostAndLookLater(const TestQp& a, std::uint64_t probe) {
+  Found PostAndFind(const TestQp& a, std::uint64_t probe) {
     a_.completions.clear();
-    Lain lain;
-    lain.before = Clock::now();
+    Found found{.posted = Clock::now(), .time = {}};
     EXPECT_TRUE(a_.transport.Post(a.id, probes::Op::kRead, probe));
-    lain.after = Clock::now();
-    std::this_thread::sleep_for(30ms);
     EXPECT_TRUE(RunUntil([this] { return !a_.completions.empty(); }));
-    if (!a_.completions.empty()) lain.time = a_.completions.front().time;
-    return lain;
+    if (!a_.completions.empty()) found.time = a_.completions.front().time;
+    return found;
   }
 };
 
 TEST_F(ClocksTest, ANicThatStampsTellsHowLongACompletionLay) {
-  verbs_.SetNicClock("fake_0", {.drift = 30e-6, .start = 123'456'789});
+  verbs_.SetNicClock("fake_0", {.drift = 30e-6, .start = 123'456'789, .lay = kLay});
   OpenDevices();
   EXPECT_TRUE(a_.Port().nic_clock);
   const auto [a, b] = ConnectedPair();
-  const Lain lain = PostAndLookLater(a, 1);
-  ASSERT_TRUE(lain.time.waited);
-  EXPECT_GE(lain.time.handled - lain.after, 30ms);
-  EXPECT_GE(lain.time.Completed(), lain.before - kApart);
-  EXPECT_LE(lain.time.Completed(), lain.after + kApart);
+  const Found found = PostAndFind(a, 1);
+  ASSERT_TRUE(found.time.waited);
+  EXPECT_GE(found.time.Completed() + kLay, found.posted - kApart);
+  EXPECT_LE(found.time.Completed() + kLay, found.time.handled + kApart);
 }
 
 TEST_F(ClocksTest, ANicWithoutAClockIsTimedByTheHost) {
   OpenDevices();
   EXPECT_FALSE(a_.Port().nic_clock);
   const auto [a, b] = ConnectedPair();
-  const Lain lain = PostAndLookLater(a, 1);
-  EXPECT_FALSE(lain.time.waited);
-  EXPECT_EQ(lain.time.Completed(), lain.time.handled);
+  const Found found = PostAndFind(a, 1);
+  EXPECT_FALSE(found.time.waited);
+  EXPECT_EQ(found.time.Completed(), found.time.handled);
 }
 
 TEST_F(ClocksTest, AClockThatDoesNotAnswerStampsNothing) {
@@ -80,15 +77,15 @@ TEST_F(ClocksTest, ADriverThatRefusesAnExtendedQueueGivesAPlainOne) {
 
 // Whatever the count shows then, no time is made up; the next reading follows it.
 TEST_F(ClocksTest, ACountThatBeganAnewIsFoundOut) {
-  verbs_.SetNicClock("fake_0", {.start = std::uint64_t{1} << 50U});
+  verbs_.SetNicClock("fake_0", {.start = std::uint64_t{1} << 50U, .lay = kLay});
   OpenDevices();
   const auto [a, b] = ConnectedPair();
-  verbs_.SetNicClock("fake_0", {.start = 1});
-  EXPECT_FALSE(PostAndLookLater(a, 1).time.waited);
+  verbs_.SetNicClock("fake_0", {.start = 1, .lay = kLay});
+  EXPECT_FALSE(PostAndFind(a, 1).time.waited);
   const int read = verbs_.CallsOf("ibv_query_rt_values_ex");
   ASSERT_TRUE(
       RunUntil([this, read] { return verbs_.CallsOf("ibv_query_rt_values_ex") >= read + 6; }));
-  EXPECT_TRUE(PostAndLookLater(a, 2).time.waited);
+  EXPECT_TRUE(PostAndFind(a, 2).time.waited);
 }
 
 TEST_F(ClocksTest, StampedQueuesTellOfFailuresEchoesAndManyAtOnce) {

@@ -63,6 +63,22 @@ class CmTest : private CmHolder, public VerbsTest {
     return pair;
   }
   Pairing Connected() { return ConnectedPairWith({}); }
+  // The end that dials takes the other's endpoint for what `change` makes of it.
+  template <typename Change>
+  Result<void> DialChanged(const Pairing& pair, Change change) {
+    probes::QpEndpoint told = pair.waits.endpoint;
+    change(told);
+    return Connect(*pair.active, pair.dials.id, told);
+  }
+  // Why the end that dialled takes no more work, once it does not.
+  std::string WhyItEnded(const Pairing& pair) {
+    Result<void> posted;
+    EXPECT_TRUE(RunUntil([&pair, &posted] {
+      posted = pair.active->transport.Post(pair.dials.id, probes::Op::kRead, 6);
+      return !posted.has_value();
+    }));
+    return posted ? "" : posted.error().Text();
+  }
   // A probe goes out and comes back.
   bool Sends(TestHost& host, const TestQp& qp, probes::Op op) {
     const std::size_t before = host.completions.size();

@@ -22,10 +22,10 @@ using ::testing::Pair;
 TEST_F(IwarpTest, APeerThatDoesNotSayWhereToDialIsNamed) {
   OpenDevices();
   const Pairing pair = OpenPair();
-  probes::QpEndpoint old = pair.waits.endpoint;
-  old.tcp_port = 0;
-  old.cm_token = 0;
-  const Result<void> dialled = Connect(*pair.active, pair.dials.id, old);
+  const Result<void> dialled = DialChanged(pair, [](probes::QpEndpoint& old) {
+    old.tcp_port = 0;
+    old.cm_token = 0;
+  });
   ASSERT_FALSE(dialled);
   EXPECT_THAT(dialled.error().Text(), HasSubstr("update rdmapulse there"));
 }
@@ -33,9 +33,7 @@ TEST_F(IwarpTest, APeerThatDoesNotSayWhereToDialIsNamed) {
 TEST_F(IwarpTest, WhereNobodyListensItIsRefused) {
   OpenDevices();
   const Pairing pair = OpenPair();
-  probes::QpEndpoint elsewhere = pair.waits.endpoint;
-  elsewhere.tcp_port = 9;
-  const Result<void> dialled = Connect(*pair.active, pair.dials.id, elsewhere);
+  const Result<void> dialled = DialChanged(pair, [](auto& elsewhere) { elsewhere.tcp_port = 9; });
   ASSERT_FALSE(dialled);
   EXPECT_EQ(dialled.error().code, std::errc::connection_refused);
   EXPECT_THAT(dialled.error().Text(), HasSubstr("10.0.0."));
@@ -44,9 +42,7 @@ TEST_F(IwarpTest, WhereNobodyListensItIsRefused) {
 TEST_F(IwarpTest, WhoeverNamesAnotherTokenIsRejected) {
   OpenDevices();
   const Pairing pair = OpenPair();
-  probes::QpEndpoint guessed = pair.waits.endpoint;
-  guessed.cm_token -= 2;
-  const Result<void> dialled = Connect(*pair.active, pair.dials.id, guessed);
+  const Result<void> dialled = DialChanged(pair, [](auto& guessed) { guessed.cm_token -= 2; });
   ASSERT_FALSE(dialled);
   EXPECT_THAT(dialled.error().Text(), HasSubstr("iWARP was refused by 10.0.0."));
   EXPECT_EQ(cm().Rejections(), 1);
@@ -81,10 +77,7 @@ TEST_F(IwarpTest, WhatIsOutstandingWhenThePeerClosesIsFlushed) {
   pair.passive->transport.Close(pair.waits.id);
   ASSERT_TRUE(RunUntil([&pair] { return !pair.active->completions.empty(); }));
   EXPECT_THAT(pair.active->Completed(), Contains(Pair(5, probes::kStatusFlushed)));
-  ASSERT_TRUE(RunUntil(
-      [&pair] { return !pair.active->transport.Post(pair.dials.id, Op::kRead, 6).has_value(); }));
-  EXPECT_THAT(pair.active->transport.Post(pair.dials.id, Op::kRead, 6).error().Text(),
-              HasSubstr("the iWARP connection ended"));
+  EXPECT_THAT(WhyItEnded(pair), HasSubstr("the iWARP connection ended"));
 }
 
 TEST_F(IwarpTest, WhatIsPostedBeforeTheEndIsHeardOfIsFlushedByOurClock) {

@@ -74,6 +74,7 @@ struct FakeNicClock {
   double drift = 0;                   // it counts faster by this part of it
   std::uint64_t start = 0;            // where it stands when it is set
   std::uint64_t mask = ~std::uint64_t{0};
+  std::chrono::milliseconds lay{};  // completions bear a time so long ago, as if nobody had looked
   std::chrono::steady_clock::time_point set = std::chrono::steady_clock::now();
 };
 

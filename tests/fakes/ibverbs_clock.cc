@@ -7,12 +7,14 @@
 
 namespace rdmapulse::fakes {
 
-std::uint64_t FakeDevice::Cycles() const {
+std::uint64_t FakeDevice::Cycles(std::chrono::milliseconds ago) const {
   if (!clock) return 0;
   const std::chrono::duration<double, std::milli> passed =
       std::chrono::steady_clock::now() - clock->set;
   const double rate = static_cast<double>(clock->kilohertz) * (1 + clock->drift);
-  return (clock->start + static_cast<std::uint64_t>(passed.count() * rate)) & clock->mask;
+  const auto counted =
+      static_cast<std::int64_t>((passed.count() - static_cast<double>(ago.count())) * rate);
+  return (clock->start + static_cast<std::uint64_t>(counted)) & clock->mask;
 }
 
 namespace {

@@ -324,7 +324,9 @@ void Ibverbs::Model::Complete(FakeRcQp& qp, ibv_cq* handle, ibv_wc wc) {
   }
   wc.qp_num = qp.ibv.qp_num;
   wc.vendor_err = wc.status == IBV_WC_SUCCESS ? 0 : 0x81;
-  cq.completions.push_back({.wc = wc, .cycles = cq.context->device->Cycles()});
+  const FakeDevice& device = *cq.context->device;
+  const auto lay = device.clock ? device.clock->lay : std::chrono::milliseconds(0);
+  cq.completions.push_back({.wc = wc, .cycles = device.Cycles(lay)});
   if (!cq.armed || cq.channel == nullptr) return;
   cq.armed = false;
   cq.channel->events.push_back(&cq);

@@ -35,7 +35,7 @@ struct FakeDevice {
   std::optional<FakeNicClock> clock;
   bool gone = false;
 
-  std::uint64_t Cycles() const;  // of its clock, now
+  std::uint64_t Cycles(std::chrono::milliseconds ago = {}) const;  // of its clock
 };
 
 struct FakeContext {
