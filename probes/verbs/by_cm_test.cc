@@ -105,6 +105,28 @@ TEST_F(RoceByCmTest, APeerThatDoesNotOfferItIsConnectedWithoutItAndSaidOnce) {
   EXPECT_THAT(b_.journal, Each(Not(HasSubstr("rdma_cm"))));
 }
 
+// Also when it is only dialled by the peer in between.
+TEST_F(RoceByCmTest, APeerThatOfferedItInBetweenIsSaidAgain) {
+  b_.transport.SetByCm(false);
+  OpenDevices();
+  ConnectedPair();
+  const auto switch_peer = [this](bool on) {
+    b_.transport.SetByCm(on);
+    ASSERT_TRUE(RunUntil([this] {
+      b_.Discover();
+      return b_.Port().usable;
+    }));
+  };
+  switch_peer(true);
+  Pairing pair = OpenPair();
+  while (pair.passive != &a_) pair = OpenPair();
+  ASSERT_TRUE(Connect(*pair.active, pair.dials.id, pair.waits.endpoint));
+  ASSERT_TRUE(Connect(*pair.passive, pair.waits.id, pair.dials.endpoint));
+  switch_peer(false);
+  ConnectedPair();
+  EXPECT_THAT(a_.journal, Contains(HasSubstr("10.0.0.2 does not offer rdma_cm")).Times(2));
+}
+
 TEST_F(RoceByCmTest, ALookThatFindsNothingNewLeavesListenersAndDatagramsAlone) {
   a_.transport.SetDatagrams(true);
   OpenDevices();

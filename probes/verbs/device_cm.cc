@@ -40,9 +40,10 @@ constexpr std::size_t kToldMax = 1024;
 bool Device::IsByCm(const QpEntry& entry) {
   const probes::QpEndpoint& here = entry.here;
   const probes::QpEndpoint& there = entry.there;
-  if (entry.link.used || here.cm_token == 0) return entry.link.used;
+  if (here.cm_token == 0) return entry.link.used;
   const bool offered = there.cm_token != 0 && there.tcp_port != 0;
-  if (offered && DialledAt(here).ip.IsIpv4() == DialledAt(there).ip.IsIpv4()) {
+  // Who was dialled before its own Connect uses it already.
+  if (entry.link.used || (offered && DialledAt(here).ip.IsIpv4() == DialledAt(there).ip.IsIpv4())) {
     told_of_exchange_.erase(there.gid);
     return true;
   }
