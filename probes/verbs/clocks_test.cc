@@ -137,6 +137,26 @@ TEST_F(LooksTest, WhileNothingCompletesTheQueueIsLookedAtSoOftenAndNoMore) {
   EXPECT_TRUE(RunUntil([this] { return a_.completions.size() == 2; })) << "by the event";
 }
 
+TEST_F(LooksTest, ATurnOfTheLoopHoldsAFewOfThem) {
+  a_.transport.SetLooks([](const std::string&) { return 320U; });
+  OpenDevices();
+  const auto [a, b] = ConnectedPair();
+  verbs_.WithholdCompletions();
+  const int before = verbs_.CallsOf("ibv_poll_cq");
+  ASSERT_TRUE(a_.transport.Post(a.id, probes::Op::kRead, 9));
+  loop_.restart();
+  int turns = 0;
+  int looks = 0;
+  while (looks < 320) {
+    ASSERT_EQ(loop_.poll_one(), 1U);
+    const int looked = verbs_.CallsOf("ibv_poll_cq") - before - looks;
+    EXPECT_LE(looked, 32) << "what else is due waits for them";
+    turns += looked > 0 ? 1 : 0;
+    looks += looked;
+  }
+  EXPECT_EQ(turns, 10) << "each turn is a system call";
+}
+
 TEST_F(LooksTest, WhatCompletesIsFoundByALookAndTheLookingEnds) {
   a_.transport.SetLooks([](const std::string&) { return 1000U; });
   OpenDevices();

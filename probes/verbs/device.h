@@ -70,8 +70,8 @@ class Device {
   void Update(const DeviceInfo& info, TimePoint now);
   void SetFamily(probes::GidFamily family);
   void SetDatagrams(bool on);
-  // So often, once each turn of the loop, completion queues are looked at after something was
-  // posted, before the loop waits for their event; 0: not at all.
+  // So often completion queues are looked at after something was posted, before the loop waits for
+  // their event; 0: not at all. Whatever else is due has its turn between every few looks.
   void SetLooks(std::uint32_t looks) { options_.looks = looks; }
   // All its QPs go, and are made anew.
   void SetByCm(bool on);
