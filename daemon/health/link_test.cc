@@ -54,6 +54,50 @@ TEST(LinkTest, ADownBetweenTwoReadingsIsKnownByItsCount) {
   EXPECT_EQ(host.States(Condition::kLinkDown), "active/major");
 }
 
+int FlapsOf(TestHost& host) {
+  for (const Finding& finding : host.engine.Findings()) {
+    if (finding.condition == Condition::kLinkFlap) {
+      return static_cast<int>(finding.evidence.at(0).value);
+    }
+  }
+  return 0;
+}
+
+TEST(LinkTest, AFlapIsCountedOnceWhetherItsStateOrItsCounterWasSeen) {
+  TestHost host;
+  host.step = 1s;
+  host.Count(Signal::kLinkDownEvents, 1);
+  host.Run(20s, {});
+  const auto reads = [&host](bool up, double downs) {
+    host.up = up;
+    host.Count(Signal::kLinkDownEvents, downs);
+    host.Tick({.tx = 0, .rx = 0});
+  };
+  reads(false, 1);
+  reads(false, 1);  // it came back and went again
+  reads(true, 0);
+  EXPECT_EQ(FlapsOf(host), 2);
+  reads(true, 1);   // gone and back between two readings
+  reads(false, 2);  // so again, and gone once more
+  EXPECT_EQ(FlapsOf(host), 4);
+  reads(true, 0);
+  EXPECT_EQ(FlapsOf(host), 5);
+}
+
+TEST(LinkTest, ACounterThatIsReadLaterTellsOfTheSameDowns) {
+  TestHost host;
+  host.step = 1s;
+  host.Count(Signal::kLinkDownEvents, 1);
+  host.Run(20s, {});
+  for (const bool up : {false, true, false, true}) {
+    host.up = up;
+    host.Tick({.tx = 0, .rx = 0});
+  }
+  host.Count(Signal::kLinkDownEvents, 3);
+  host.Tick({.tx = 0, .rx = 0});
+  EXPECT_EQ(FlapsOf(host), 3) << "the two that were seen, and one that was not";
+}
+
 TEST(LinkTest, EverythingElseOfAPortThatIsDownIsExplained) {
   TestHost host;
   host.Run(20s, {});

@@ -19,6 +19,8 @@ constexpr double kDutyAbsurd = 1.5;
 constexpr double kPauseUsSlack = 5e6;
 constexpr std::size_t kFlapsKept = 200;
 constexpr std::uint64_t kFlapsAtOnce = 10;
+// Counters are read every five seconds where nothing looks wrong, the state each second.
+constexpr Time kTogether = 15s;
 
 double GrowthMax(Signal signal, Time elapsed, std::optional<double> rate) {
   const double seconds = std::chrono::duration<double>(elapsed).count() + 1.0;
@@ -144,26 +146,31 @@ void PortHistory::AwaitTraffic(Time now) {
   }
 }
 
-// A link that was seen to go down and come back is one down, whatever the event counter says of it
-// meanwhile; a down between two samples is known by the counter alone.
+// A down between two readings is known by the counter alone; one that a counter does not know of,
+// as when the port is switched off, by the state alone.
 void PortHistory::CountDowns(const PortSample& sample) {
-  std::uint64_t downs = 0;
-  if (downs_counted != sample.time) downs = port.Newest(Signal::kLinkDownEvents, sample.time);
-  if (downs > 0) downs_counted = sample.time;
-  const bool went_down = up.value_or(false) && sample.up.has_value() && !*sample.up;
+  const std::uint64_t told =
+      downs_told == sample.time ? 0 : port.Newest(Signal::kLinkDownEvents, sample.time);
   const bool was_down = up.has_value() && !*up;
-  if (downs > 0 || (sample.up && up && *up != *sample.up)) changed = sample.time;
-  const bool came_back = was_down && sample.up.value_or(false);
-  if (went_down) downs = std::max<std::uint64_t>(downs, 1);
-  if (was_down) downs = downs > 0 ? downs - 1 : 0;
-  if (downs > 0) last_down = sample.time;
+  const bool is_down = sample.up ? !*sample.up : was_down;
+  const bool went_down = is_down && !was_down;
+  if (told > 0 || (sample.up && up && *up != *sample.up)) changed = sample.time;
+  if (told > 0) downs_told = sample.time;
+  if (!was_down && sample.time - downs.newest > kTogether) downs = {};
+  const std::uint64_t before = downs.Count();
+  downs.told += told;
+  downs.shown += went_down ? 1 : 0;
+  if (told > 0 || went_down) downs.newest = sample.time;
+  // One that was down when it was first looked at did not go down then.
+  if (downs.Count() > before && (up || told > 0)) last_down = sample.time;
   if (sample.up) up = sample.up;
   if (up.value_or(false)) was_up = true;
   // A flap is over when the link is back; one that is down now is none yet.
-  std::uint64_t whole = went_down ? downs - 1 : downs;
-  if (came_back) ++whole;
-  for (std::uint64_t i = 0; i < whole && i < kFlapsAtOnce; ++i) flaps.push_back(sample.time);
-  if (flaps.size() > kFlapsKept) flaps.erase(flaps.begin());
+  const std::uint64_t back = downs.Count() - (is_down ? 1 : 0);
+  const std::uint64_t more = back > downs.flaps ? back - downs.flaps : 0;
+  downs.flaps += more;
+  flaps.insert(flaps.end(), std::min(more, kFlapsAtOnce), sample.time);
+  if (flaps.size() > kFlapsKept) flaps.erase(flaps.begin(), flaps.end() - kFlapsKept);
 }
 
 std::optional<Duty> PriorityView::DutyOver(Direction direction, const Span& span) const {

@@ -2,6 +2,7 @@
 // duty, share of line, packets. Pure.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -52,6 +53,18 @@ class Cadence {
   Time last_late_ = kNever;
 };
 
+// How often a link went down of late, as its state shows it and as a counter tells it. What one
+// reading shows the other may tell a few readings later, so that of both numbers the larger one
+// holds.
+struct LinkDowns {
+  std::uint64_t shown = 0;
+  std::uint64_t told = 0;
+  std::uint64_t flaps = 0;  // of these the link came back from so many
+  Time newest = kNever;
+
+  std::uint64_t Count() const { return std::max(shown, told); }
+};
+
 struct PortHistory {
   PortName name{};
   SignalHistory port{};
@@ -76,7 +89,8 @@ struct PortHistory {
   Time last_down = kNever;  // seen by state or by count
   // When the link was back after having been down, newest last.
   std::vector<Time> flaps{};
-  Time downs_counted = kNever;  // samples of one time say the same thing again
+  LinkDowns downs{};
+  Time downs_told = kNever;  // samples of one time say the same thing again
 
   void Add(const PortSample& sample, std::uint32_t lossless_priority);
 

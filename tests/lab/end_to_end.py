@@ -21,6 +21,7 @@ import case_runner  # noqa: E402
 import datagrams  # noqa: E402
 import mtu  # noqa: E402
 import rdma_cm  # noqa: E402
+import recovery  # noqa: E402
 import routed  # noqa: E402
 import verdicts  # noqa: E402
 from world import HOSTS, PATIENCE, Failure, World  # noqa: E402
@@ -298,4 +299,4 @@ CASES = (all_pairs_probe, counters_appear_and_move, metrics_are_clean, cli_speak
 if __name__ == "__main__":
     sys.exit(case_runner.main(__doc__, World, CASES,
                               (*datagrams.LONG_CASES, *verdicts.LONG_CASES, *routed.LONG_CASES,
-                               *mtu.LONG_CASES)))
+                               *mtu.LONG_CASES, *recovery.LONG_CASES)))
