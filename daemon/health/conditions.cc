@@ -84,8 +84,9 @@ bool Explains(Condition cause, const Subject& cause_subject, Condition effect,
   if (effect <= cause) return false;
   switch (cause) {
     case kLinkDown:
-      return effect != kLinkFlap && effect != kOptics && effect != kConfig &&
-             effect != kAgentRestart && SamePort(cause_subject, effect_subject);
+      return effect != kLinkFlap && effect != kOptics && effect != kDeviceLost &&
+             effect != kConfig && effect != kAgentRestart &&
+             SamePort(cause_subject, effect_subject);
     case kDeviceLost: return effect != kAgentRestart && SameDevice(cause_subject, effect_subject);
     case kStormSource:
       return (OfPause(effect) || effect == kEgressBlocked || effect == kDeadlockCandidate ||

@@ -245,7 +245,9 @@ Judgement JudgeVictim(const PriorityView& view, const Context& context, VictimMe
                 factor, kFactor, view.now);
   judgement.Say("nine of ten are done within {}", *now, kMicroseconds, view.now);
   judgement.Say("its switch paused it {} of the time", duty->value, kRatio, view.now);
-  if (handled && packets && packets->count > 0) {
+  if (handled && handled->amount == 0) {
+    judgement.Not(Condition::kCongestion, "its own flows were not told to slow down", 0, kNone);
+  } else if (handled && packets && packets->count > 0) {
     judgement.Not(Condition::kCongestion, "its own flows were told to slow down for only {}",
                   handled->amount / packets->count, kPacketRatio);
   } else {

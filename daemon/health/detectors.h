@@ -38,9 +38,11 @@ PortProbes ProbesOver(const PortHistory& port, const Context& context);
 // The weights and the fact that they bring to a verdict about pauses.
 void WeighProbes(const PortProbes& probes, const PriorityView& view, const Context& context,
                  Judgement& judgement);
-// The share of line that is ACKs (64 bytes for a packet of 1 KiB or more) and CNPs of what goes the
-// other way; they leave and enter on their own, pause or not.
+// The most that ACKs and CNPs take of the line, as a share of what goes the other way (64 bytes for
+// a packet of 640 or more); they leave and enter on their own, pause or not.
 inline constexpr double kAckShare = 0.10;
+// Of what came in, as a share of line, what is no ACK for what went out; nullopt: not counted.
+std::optional<double> ReceivedBeyondAcks(const PriorityView& view, const Span& span);
 
 // storm.cc
 struct PauseMemory {
@@ -93,11 +95,12 @@ Judgement JudgeVictim(const PriorityView& view, const Context& context, VictimMe
 inline constexpr std::size_t kLossColumns = 8;
 struct LossMemory {
   EventBins<kLossColumns> bins{std::chrono::seconds(10), 12};
-  double timeouts = 0;       // of the times when no peer was in trouble
+  double timeouts = 0;       // of the times when no peer was in trouble and nothing held it up
   double timeouts_seen = 0;  // as they stand
   double exceeded_seen = 0;
   double exceeded_count = 0;
   Time exceeded = kNever;
+  Time held = kNever;             // the last moment when a pause without end held the port up
   std::optional<double> usual{};  // out of order per packet, on a fabric that reorders
 };
 struct LossJudgements {

@@ -157,6 +157,14 @@ void Engine::Step(Tracked& tracked, Condition condition, Judgement judgement,
   if (!IsAbsence(judgement)) tracked.judgement = std::move(judgement);
 }
 
+// While pauses hold a port up, what it sent is not lost, however long it takes.
+void Engine::NoteHold(const PortName& port, std::uint32_t number, Signs storm, Signs blocked,
+                      LossMemory& loss) {
+  const auto either = [storm, blocked](Signs signs) { return storm == signs || blocked == signs; };
+  if (either(Signs::kActive) || either(Signs::kSuspect)) loss.held = now_;
+  if (either(Signs::kActive) && number == settings_.lossless_priority) probes_.Hold(port, now_);
+}
+
 void Engine::JudgePriority(PortState& port, std::uint32_t number, const Context& context) {
   std::unique_ptr<PriorityState>& state = port.priorities[number];
   if (!state) state = std::make_unique<PriorityState>();
@@ -172,6 +180,16 @@ void Engine::JudgePriority(PortState& port, std::uint32_t number, const Context&
          context);
   };
   const bool steady = Steady(history);
+  Judgement storm;
+  Judgement blocked;
+  if (steady) {
+    const std::uint64_t warnings = history.port.Newest(Signal::kStormWarnings, now_);
+    const std::uint64_t errors = history.port.Newest(Signal::kStormErrors, now_);
+    const bool mine = (warnings + errors) > 0 && StormPriority(port) == number;
+    storm = JudgeStorm(view, context, mine ? warnings : 0, mine ? errors : 0, state->pause);
+    blocked = JudgeBlocked(view, context, state->pause);
+    if (view.CountsPause()) NoteHold(history.name, number, storm.signs, blocked.signs, state->loss);
+  }
   // Remembers what was counted, also while nothing may be said.
   LossJudgements loss = JudgeLoss(view, context, state->loss);
   if (maintenance_) {  // (g4) what happens meanwhile is not held against the time after it
@@ -188,18 +206,14 @@ void Engine::JudgePriority(PortState& port, std::uint32_t number, const Context&
     state->watchdog = {};
     return;
   }
-  const std::uint64_t warnings = history.port.Newest(Signal::kStormWarnings, now_);
-  const std::uint64_t errors = history.port.Newest(Signal::kStormErrors, now_);
-  const bool mine = (warnings + errors) > 0 && StormPriority(port) == number;
-  step(Condition::kStormSource,
-       JudgeStorm(view, context, mine ? warnings : 0, mine ? errors : 0, state->pause));
-  step(Condition::kEgressBlocked, JudgeBlocked(view, context, state->pause));
+  step(Condition::kStormSource, std::move(storm));
+  step(Condition::kEgressBlocked, std::move(blocked));
   step(Condition::kDeadlockCandidate, JudgeDeadlock(view, context, state->pause));
   step(Condition::kWatchdogCut, JudgeWatchdog(view, context, state->watchdog));
   Judgement slow_receiver = JudgeSlowReceiver(view, context);
   // Before a storm ends it drains a little, and its pauses are in the window for long.
-  const auto& storm = state->conditions[static_cast<std::size_t>(Condition::kStormSource)];
-  if (storm.machine.state() == State::kActive || storm.machine.state() == State::kClearing) {
+  const auto& said = state->conditions[static_cast<std::size_t>(Condition::kStormSource)];
+  if (said.machine.state() == State::kActive || said.machine.state() == State::kClearing) {
     slow_receiver.signs = Signs::kNone;
   }
   step(Condition::kSlowReceiver, std::move(slow_receiver));

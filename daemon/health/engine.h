@@ -118,6 +118,8 @@ class Engine {
   std::optional<bool> RetransmitsGrew(const ProbeResult& result) const;
   void JudgePort(PortState& port, const Context& context);
   void JudgePriority(PortState& port, std::uint32_t number, const Context& context);
+  void NoteHold(const PortName& port, std::uint32_t number, Signs storm, Signs blocked,
+                LossMemory& loss);
   void JudgePeers(const Context& context);
   void Step(Tracked& tracked, Condition condition, Judgement judgement, const Context& context);
   void WatchFast(PortState& port, const Context& context) const;
@@ -130,6 +132,7 @@ class Engine {
   std::vector<Open> AllOpen(bool pending_too);
   Finding Make(const Open& open, const std::vector<Open>& all) const;
   std::optional<std::string> ExplainedBy(const Open& open, const std::vector<Open>& all) const;
+  static bool ExplainsAll(Condition cause, const Subject& cause_subject, const Open& open);
   std::string Id(const Open& open) const;
   AlsoHit Hit(const Open& open, const std::vector<Open>& all) const;
 

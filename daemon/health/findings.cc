@@ -53,14 +53,30 @@ std::string Engine::Id(const Open& open) const {
   return fmt::format("{}-{}", id, open.tracked->machine.incident());
 }
 
+// What hit a peer's paths explains them if all that are bad leave by its port.
+bool Engine::ExplainsAll(Condition cause, const Subject& cause_subject, const Open& open) {
+  const std::vector<PortName>& ports = open.tracked->judgement.ports;
+  if (open.subject.peer.empty() || ports.empty()) {
+    return Explains(cause, cause_subject, open.condition, open.subject);
+  }
+  return std::all_of(ports.begin(), ports.end(), [&](const PortName& port) {
+    Subject subject = open.subject;
+    subject.port = port;
+    return Explains(cause, cause_subject, open.condition, subject);
+  });
+}
+
 // The first in the order of evaluation that is sure of itself.
 std::optional<std::string> Engine::ExplainedBy(const Open& open,
                                                const std::vector<Open>& all) const {
   for (const Open& cause : all) {
     if (cause.condition >= open.condition) break;
-    const State state = cause.tracked->machine.state();
-    if (state != State::kActive && state != State::kClearing) continue;
-    if (Explains(cause.condition, cause.subject, open.condition, open.subject)) return Id(cause);
+    const StateMachine& machine = cause.tracked->machine;
+    if (machine.state() != State::kActive && machine.state() != State::kClearing) continue;
+    // What begins when it is over has another cause.
+    const bool after =
+        machine.state() == State::kClearing && open.tracked->machine.since() > machine.entered();
+    if (!after && ExplainsAll(cause.condition, cause.subject, open)) return Id(cause);
   }
   return std::nullopt;
 }

@@ -100,6 +100,7 @@ struct ProbePath {
   auto operator<=>(const ProbePath&) const = default;
 };
 ProbeKind KindOf(const ProbePath& path);
+ProbePath WithoutOp(ProbePath path);  // the queue pair, which ops share
 
 // In order of posting on one path. Needs to be known only of one that is not over by its deadline.
 struct ProbePosted {

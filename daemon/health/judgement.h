@@ -6,8 +6,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "daemon/health/finding.h"
 
@@ -99,12 +101,17 @@ struct Judgement {
   std::size_t fact_count = 0;
   std::optional<Condition> not_condition{};
   Fact not_fact{};
-  std::string detail{};         // names that the text needs (config checks); usually empty
-  std::optional<Time> since{};  // when it began, if that is known better than by the state
-  bool peer_side = false;       // rnr_starved: the peers are, not this host
+  std::string detail{};           // names that the text needs (config checks); usually empty
+  std::optional<Time> since{};    // when it began, if that is known better than by the state
+  bool peer_side = false;         // rnr_starved: the peers are, not this host
+  std::vector<PortName> ports{};  // of a peer's: those that what is bad leaves by; empty: not known
 
   void Say(std::string_view text, double value, Unit unit, Time time) {
     if (fact_count < kFactsMax) facts[fact_count++] = {text, value, unit, time};
+  }
+  // A path that does not know its port may have gone by any.
+  void LeavesBy(const std::set<PortName>& bad) {
+    if (!bad.contains(PortName{})) ports.assign(bad.begin(), bad.end());
   }
   void Not(Condition condition, std::string_view text, double value, Unit unit) {
     not_condition = condition;

@@ -14,6 +14,9 @@ constexpr std::size_t kWindowBins = 6;
 // A peer that went away is the reason of timeouts for so long: retries of applications end by then.
 constexpr Time kPeerTrouble = 60s;
 constexpr Time kPeerKnown = 5s;
+// So long after a pause that held the port up the timeouts that it made are still counted: some
+// drivers refresh their counters every few seconds.
+constexpr Time kAfterHold = 5s;
 
 // Columns of LossMemory::bins.
 enum Column : std::size_t {
@@ -196,7 +199,9 @@ void Describe(const PriorityView& view, const LossMemory& memory, const Sides& s
                   view.now);
     judgement.weight.Add(weight::kOwnCounter);
   }
-  if (const auto duty = view.DutyOver(Direction::kRx, view.Last(10s)); duty && duty->value < 0.5) {
+  if (const auto duty = view.DutyOver(Direction::kRx, view.Last(10s)); duty && duty->value == 0) {
+    judgement.Not(Condition::kEgressBlocked, "it was not paused in the last 10 s", 0, kNone);
+  } else if (duty && duty->value < 0.5) {
     judgement.Not(Condition::kEgressBlocked, "it is paused only {} of the time and data moves",
                   duty->value, kRatio);
   } else if (view.port.up.value_or(false)) {
@@ -229,7 +234,8 @@ LossJudgements JudgeLoss(const PriorityView& view, const Context& context, LossM
   LossJudgements judgements;
   if (!CountsLoss(view)) return judgements;
   Judgement& judgement = judgements.lost;
-  const bool trouble = PeerInTrouble(view, context);
+  // Nor do they tell a lost packet from one that was held up.
+  const bool trouble = view.now - memory.held <= kAfterHold || PeerInTrouble(view, context);
   Collect(view, context, !trouble, memory);
   if (view.whole) memory.usual = 0;
   LearnUsual(view, context, memory);

@@ -35,6 +35,7 @@ struct Tally {
   std::set<std::int64_t> bins;  // pieces of 10 s in which some were
   std::uint32_t bad_paths = 0;
   std::set<std::uint32_t> bad_ports;  // their UDP source ports, where they are known
+  std::set<PortName> leave_by;        // of what was lost
   // Paths without their op: those on which packets of the path MTU are lost, and by which smaller
   // messages come through.
   std::set<ProbePath> large_lost, small_good;
@@ -53,17 +54,15 @@ struct Tally {
   }
   // Both classes at once and nothing comes through: the peer's NIC or link as likely as a path, and
   // what is wrong there that host can say. If it lasts it is said here, too.
-  bool AllDead() const { return bad_paths > 0 && good_paths == 0 && other_class_dead; }
+  bool AllDead() const { return bad_paths > 0 && NothingGood(); }
+  bool NothingGood() const { return good_paths == 0 && other_class_dead; }
 };
 
 bool IsLarge(const ProbePath& path) { return path.op == "write_mtu"; }
 
-ProbePath WithoutOp(ProbePath path) {
-  path.op.clear();
-  return path;
-}
-
-void CountLost(const PathHistory& history, Time since, Time now, Tally& tally) {
+// Whether any was.
+bool CountLost(const PathHistory& history, Time since, Time now, Tally& tally) {
+  const std::uint32_t before = tally.lost;
   for (auto it = history.seen.rbegin(); it != history.seen.rend(); ++it) {
     if (now - it->time > Time(60s) || it->posted <= since) break;
     ++tally.probes;
@@ -72,6 +71,7 @@ void CountLost(const PathHistory& history, Time since, Time now, Tally& tally) {
     tally.last_lost = std::max(tally.last_lost, it->time);
     tally.bins.insert(it->time / Time(10s));
   }
+  return tally.lost > before;
 }
 
 Tally Count(const std::string& peer, ProbeClass traffic_class, const Context& context,
@@ -88,19 +88,21 @@ Tally Count(const std::string& peer, ProbeClass traffic_class, const Context& co
       good_others += five.good_in_a_row > 0 ? 1 : 0;
       continue;
     }
-    const Time since = std::max(memory.not_before, context.probes.Disturbed(path.local));
+    const Time since =
+        std::max(memory.not_before, context.probes.NotBefore(path.local, traffic_class));
     const auto five = history.LastFive(context.now, settings.probe_deadline,
                                        std::max(since, memory.all_dead_until));
     if (five.bad >= settings.peer.bad_probes && five.lost > 0 && five.over >= settings.peer.over) {
       ++tally.bad_paths;
       tally.bad_for = std::max(tally.bad_for, five.over);
       if (path.sport) tally.bad_ports.insert(*path.sport);
+      tally.leave_by.insert(path.local);
       if (IsLarge(path)) tally.large_lost.insert(WithoutOp(path));
     } else if (five.good_in_a_row > 0) {
       ++tally.good_paths;
       if (!IsLarge(path)) tally.small_good.insert(WithoutOp(path));
     }
-    CountLost(history, since, context.now, tally);
+    if (CountLost(history, since, context.now, tally)) tally.leave_by.insert(path.local);
   }
   tally.other_class_dead = others > 0 && good_others == 0;
   return tally;
@@ -127,17 +129,18 @@ void SayBadPaths(const Tally& tally, Time now, Judgement& judgement) {
   }
   if (tally.good_paths > 0 && tally.bad_ports.size() == 1) {
     judgement.Say(
-        "most of the last five probes by {} to this peer were lost, by others they come through: "
+        "most of the last five probes by {} to this peer did not come through, by others they do: "
         "one way through the fabric is bad",
         *tally.bad_ports.begin(), kSourcePort, now);
     return;
   }
   judgement.Say(tally.good_paths > 0
-                    ? "most of the last five probes were lost on {} to this peer, others work: one "
-                      "way through the fabric is bad"
-                : tally.AllDead() ? "hardly anything comes through in either class ({} of this "
-                                    "one): its NIC, its link or the way to it"
-                                  : "most of the last five probes were lost on all {} to this peer",
+                    ? "most of the last five probes did not come through on {} to this peer, "
+                      "others work: one way through the fabric is bad"
+                : tally.AllDead()
+                    ? "hardly anything comes through in either class ({} of this "
+                      "one): its NIC, its link or the way to it"
+                    : "most of the last five probes did not come through on all {} to this peer",
                 tally.bad_paths, kPaths, now);
 }
 
@@ -185,7 +188,8 @@ Judgement JudgePathLoss(const std::string& peer, ProbeClass traffic_class, const
   }
   const Tally tally = Count(peer, traffic_class, context, memory);
   if (tally.probes == 0) return judgement;
-  const bool all_dead = tally.AllDead();
+  // It goes on while queue pairs that failed are not built again and so nothing is posted.
+  const bool all_dead = tally.AllDead() || (memory.all_dead_since && tally.NothingGood());
   if (JustOver(all_dead, context.now, memory)) {
     judgement.signs = Signs::kNone;
     return judgement;
@@ -207,6 +211,7 @@ Judgement JudgePathLoss(const std::string& peer, ProbeClass traffic_class, const
   judgement.signs = (bad && !all_dead) || dead_long ? Signs::kActive : Signs::kSuspect;
   // Where nothing at all comes through and nobody says whether the peer lives, it may be the peer.
   if (all_dead || (tally.good_paths == 0 && !alive)) judgement.severity = Severity::kWarning;
+  judgement.LeavesBy(tally.leave_by);
   judgement.weight.Add(weight::kOwnCounter);
   if (alive) judgement.weight.Add(weight::kSessionUp);
   if (repeated) judgement.weight.Add(weight::kPersistent);

@@ -1,5 +1,7 @@
 // peer_down, peer_overloaded, agent_restart (detection 1.11): the peer's state, not the network's.
 #include <algorithm>
+#include <map>
+#include <set>
 
 #include "daemon/health/detectors.h"
 
@@ -29,6 +31,11 @@ struct PeerNow {
   std::optional<double> echo_us;
   Time echo_over{};
   std::uint32_t echo_good_in_a_row = 0;
+  // Of the queue pairs, which ops share: the newest one-sided probe that came through, and since
+  // when echoes do not.
+  std::map<ProbePath, Time> good_posted;
+  std::map<ProbePath, Time> echo_bad_since;
+  std::set<PortName> leave_by;  // all of them
 };
 
 bool SessionDown(const PeerHistory* peer) {
@@ -76,6 +83,7 @@ PeerNow Look(const std::string& peer, const Context& context) {
       five.good_in_a_row = 0;
     }
     const bool bad = five.bad >= settings.bad_probes && five.over >= settings.over;
+    now.leave_by.insert(path.local);
     if (KindOf(path) == ProbeKind::kOneSided) {
       ++now.one_sided_paths;
       if (bad) ++now.bad;
@@ -84,19 +92,34 @@ PeerNow Look(const std::string& peer, const Context& context) {
       now.good_in_a_row = std::min(now.good_in_a_row, five.good_in_a_row);
       now.over = std::max(now.over, five.over);
       now.good_since = std::max(now.good_since, five.good_since);
+      Time& newest = now.good_posted.try_emplace(WithoutOp(path), kNever).first->second;
+      newest = std::max(newest, five.good_posted);
       // The slowest: what slows the network down slows both kinds.
       if (five.rtt_us_max && (!now.rtt_us || *five.rtt_us_max > *now.rtt_us)) {
         now.rtt_us = five.rtt_us_max;
       }
     } else {
       ++now.echo_paths;
-      if (bad) ++now.echo_bad;
+      if (bad) {
+        ++now.echo_bad;
+        now.echo_bad_since[WithoutOp(path)] = context.now - five.over;
+      }
       now.echo_good_in_a_row = std::min(now.echo_good_in_a_row, five.good_in_a_row);
       now.echo_over = std::max(now.echo_over, five.over);
       if (five.rtt_us && (!now.echo_us || *five.rtt_us > *now.echo_us)) now.echo_us = five.rtt_us;
     }
   }
   return now;
+}
+
+// An echo that is out keeps the queue pair's one-sided probes from being posted: only one that was
+// sent since then says how the NIC was meanwhile.
+bool ProvedSince(const PeerNow& now) {
+  return std::all_of(now.echo_bad_since.begin(), now.echo_bad_since.end(),
+                     [&now](const auto& echo) {
+                       const auto good = now.good_posted.find(echo.first);
+                       return good == now.good_posted.end() || good->second > echo.second;
+                     });
 }
 
 double SecondsOf(Time time) { return std::chrono::duration<double>(time).count(); }
@@ -119,6 +142,7 @@ Judgement JudgePeerDown(const std::string& peer, const Context& context) {
     judgement.signs = back ? Signs::kClear : Signs::kNone;
     return judgement;
   }
+  judgement.LeavesBy(now.leave_by);
   judgement.weight.Add(weight::kHardEvent);
   judgement.Say("its control session has been gone for {}",
                 SecondsOf(context.now - session->session_changed), kSeconds, context.now);
@@ -137,7 +161,7 @@ Judgement JudgePeerOverloaded(const std::string& peer, const Context& context) {
   // What hit both kinds of probes was no CPU: the NIC must have answered all the time.
   const Time bad_for = std::min<Time>(now.echo_over, kRemembered);
   const bool nic_fine = now.bad == 0 && now.recent_good == now.one_sided_paths &&
-                        now.good_since <= context.now - bad_for;
+                        ProvedSince(now) && now.good_since <= context.now - bad_for;
   const double limit_us = static_cast<double>(settings.cpu_delay.count()) * 1000;
   const bool slow = now.echo_us && now.rtt_us && *now.echo_us - *now.rtt_us >= limit_us;
   const bool echo_bad = now.echo_paths > 0 && (now.echo_bad > 0 || slow);
@@ -155,6 +179,7 @@ Judgement JudgePeerOverloaded(const std::string& peer, const Context& context) {
     judgement.signs = back ? Signs::kClear : Signs::kNone;
     return judgement;
   }
+  judgement.LeavesBy(now.leave_by);
   judgement.weight.Add(weight::kControlFine);
   judgement.weight.Add(weight::kOwnCounter);
   if (slow && !stopped) {

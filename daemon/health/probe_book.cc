@@ -41,6 +41,11 @@ ProbeKind KindOf(const ProbePath& path) {
   return path.op == "echo" || path.op == "send" ? ProbeKind::kEcho : ProbeKind::kOneSided;
 }
 
+ProbePath WithoutOp(ProbePath path) {
+  path.op.clear();
+  return path;
+}
+
 PathHistory::Recent PathHistory::LastFive(Time now, Time deadline, Time since) const {
   Recent recent;
   std::vector<double> rtts;
@@ -228,12 +233,17 @@ void ProbeBook::Prune(Time now) {
   std::erase_if(paths_, [&old](const auto& entry) { return old.contains(entry.first); });
 }
 
-Time ProbeBook::Disturbed(const PortName& port) const {
+Time ProbeBook::Latest(const Times& times, const PortName& port) {
   Time latest = kNever;
-  for (const auto& [name, until] : disturbed_) {
+  for (const auto& [name, until] : times) {
     if (port == PortName{} || port == name) latest = std::max(latest, until);
   }
   return latest;
+}
+
+Time ProbeBook::NotBefore(const PortName& port, ProbeClass traffic_class) const {
+  const Time held = traffic_class == ProbeClass::kLossless ? Latest(held_, port) : kNever;
+  return std::max(Latest(disturbed_, port), held);
 }
 
 const PeerHistory* ProbeBook::Peer(const std::string& name) const {
@@ -297,6 +307,8 @@ bool ProbeBook::OnePeerGone(Time now) const {
     if (KindOf(path) == ProbeKind::kDatagram) continue;  // too seldom to tell in time
     const auto five = history.LastFive(now, settings_.probe_deadline);
     const bool out = five.good_in_a_row == 0 && five.bad > 0;
+    // Ops take turns on a queue pair: one that is not sent meanwhile was good long ago.
+    if (!out && history.waiting.empty() && now - history.NewestPosted() > kFresh) continue;
     const auto [entry, first] = gone.try_emplace(path.peer, out);
     if (!first) entry->second = entry->second && out;
     others = others || (!out && five.good_in_a_row > 0);
@@ -310,8 +322,9 @@ ProbeBook::LossNow ProbeBook::Loss(const PortName& port, ProbeClass traffic_clas
   for (const auto& [path, history] : paths_) {
     const bool datagram = KindOf(path) == ProbeKind::kDatagram;
     if (path.traffic_class != traffic_class || !Over(path, port) || datagram) continue;
+    const Time since = traffic_class == ProbeClass::kLossless ? Latest(held_, port) : kNever;
     for (auto it = history.seen.rbegin(); it != history.seen.rend(); ++it) {
-      if (now - it->time > kKept) break;
+      if (now - it->time > kKept || it->posted <= since) break;
       ++all.probes;
       if (it->Lost()) ++all.lost;
     }

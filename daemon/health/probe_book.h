@@ -17,6 +17,9 @@ namespace rdmapulse::health {
 
 enum class Quality : std::uint8_t { kGood, kLateBlocked, kLateRetx, kFailed };
 
+// The queue pair, which ops share.
+ProbePath WithoutOp(ProbePath path);
+
 struct Seen {
   Time time{};
   Time posted{};
@@ -107,7 +110,12 @@ class ProbeBook {
   // The port's own link is not steady: what leaves by it until `now` tells nothing of the network.
   void Disturb(const PortName& port, Time now) { disturbed_[port] = now; }
   // Until when that was so for the port; for an unknown one, for any.
-  Time Disturbed(const PortName& port) const;
+  Time Disturbed(const PortName& port) const { return Latest(disturbed_, port); }
+  // Its counters say that pauses hold the port's lossless class up: what left by it in that class
+  // until `now` may be given up without having been lost.
+  void Hold(const PortName& port, Time now) { held_[port] = now; }
+  // Until then what left by the port in this class tells nothing of the ways through the network.
+  Time NotBefore(const PortName& port, ProbeClass traffic_class) const;
 
   using Paths = std::map<ProbePath, PathHistory>;
   // For a range-based for; clang 14 does not compile libstdc++ 12's std::ranges::subrange.
@@ -142,7 +150,8 @@ class ProbeBook {
   };
   ClassNow Now(const PortName& port, ProbeClass traffic_class, Time now) const;
 
-  // Probes learned of in the last minute, one class: all, and those that were lost.
+  // Probes learned of in the last minute, one class: all, and those that were lost; without those
+  // that were held up.
   struct LossNow {
     std::uint32_t probes = 0;
     std::uint32_t lost = 0;
@@ -162,13 +171,17 @@ class ProbeBook {
                          Time now) const;
 
  private:
+  using Times = std::map<PortName, Time>;
+
   PathHistory* Path(const ProbePath& path);
+  static Time Latest(const Times& times, const PortName& port);
 
   const config::HealthSettings& settings_;
   Paths paths_;
   std::map<std::string, PeerHistory> peers_;
   std::array<RttHistory, 2> rtt_;
-  std::map<PortName, Time> disturbed_;
+  Times disturbed_;
+  Times held_;
   Time last_bad_ = kNever;
   Time pruned_ = kNever;
 };

@@ -14,6 +14,7 @@ constexpr Time kPiece = 5s;
 constexpr double kFrameBoundMin = 0.3;
 // What comes in is not counted: who pauses no more of the time than this lets it come.
 constexpr double kLetsCome = 0.8;
+constexpr double kAckBytes = 64;
 // Of the pieces of `confirm`, one may be quiet: senders pause too.
 constexpr int kQuietPieces = 1;
 
@@ -24,10 +25,14 @@ struct Pieces {
   Time lasted{};  // since the oldest of them that no more quiet ones than kQuietPieces follow
 };
 
-std::optional<double> ReceivedBeyondAcks(const PriorityView& view, const Span& span) {
-  const auto rx = view.RxLineShare(span);
-  if (!rx) return std::nullopt;
-  return std::max(0.0, *rx - kAckShare * view.TxLineShare(span).value_or(0));
+// ACKs for what the port sends, as a share of it: one for a packet at the most.
+double AckShare(const PriorityView& view, const Span& span) {
+  const auto packets = view.priority.Over(Signal::kPrioTxPackets, span);
+  const auto bytes = view.priority.Over(Signal::kPrioTxBytes, span);
+  if (packets && bytes && bytes->amount > 0) {
+    return std::min(kAckShare, kAckBytes * packets->amount / bytes->amount);
+  }
+  return view.port.mtu ? std::min(kAckShare, kAckBytes / *view.port.mtu) : kAckShare;
 }
 
 // It goes on receiving.
@@ -96,6 +101,12 @@ void DescribeSlow(const PriorityView& view, const Context& context, const Duty& 
 }
 
 }  // namespace
+
+std::optional<double> ReceivedBeyondAcks(const PriorityView& view, const Span& span) {
+  const auto rx = view.RxLineShare(span);
+  if (!rx) return std::nullopt;
+  return std::max(0.0, *rx - AckShare(view, span) * view.TxLineShare(span).value_or(0));
+}
 
 Judgement JudgeSlowReceiver(const PriorityView& view, const Context& context) {
   const config::ReceiverSettings& settings = context.settings.receiver;

@@ -67,7 +67,8 @@ TEST_F(SourcePortsTest, ABlackHoledPortIsNamed) {
   EXPECT_EQ(finding->state, State::kActive);
   std::string said;
   for (const Evidence& evidence : finding->evidence) said += evidence.text + "; ";
-  EXPECT_NE(said.find("by UDP source port 50216 to this peer were lost"), said.npos) << said;
+  EXPECT_NE(said.find("by UDP source port 50216 to this peer did not come through"), said.npos)
+      << said;
   EXPECT_EQ(said.find("61234"), said.npos) << said;
 }
 
@@ -102,7 +103,8 @@ TEST_F(LargePacketsTest, WhereOnlyTheyAreLostTheMtuIsNamed) {
 TEST_F(LargePacketsTest, WhereOthersAreLostTooItIsNot) {
   const std::string said = Said(true);
   EXPECT_EQ(said.find("smaller messages"), said.npos) << said;
-  EXPECT_NE(said.find("most of the last five probes were lost on 3 paths"), said.npos) << said;
+  EXPECT_NE(said.find("most of the last five probes did not come through on 3 paths"), said.npos)
+      << said;
 }
 
 // The last of the other class' paths is dead, not all of them.

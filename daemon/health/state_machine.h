@@ -21,6 +21,7 @@ class StateMachine {
 
   State state() const { return state_; }
   Time since() const { return since_; }            // when the incident began
+  Time entered() const { return entered_; }        // the present state
   Severity severity() const { return severity_; }  // the highest of the incident so far
   // Counts incidents; one that comes back within `reopen` is the same.
   std::uint32_t incident() const { return incident_; }

@@ -29,8 +29,7 @@ struct Receives {
 std::optional<Receives> ReceivesOf(const PriorityView& view) {
   const auto rx = view.RxLineShare(view.Last(1s));
   if (!rx) return std::nullopt;
-  const double acks = kAckShare * view.TxLineShare(view.Last(1s)).value_or(0);
-  return Receives{*rx, std::max(0.0, *rx - acks)};
+  return Receives{*rx, ReceivedBeyondAcks(view, view.Last(1s)).value_or(*rx)};
 }
 
 // A bound that frames give is reached by any busy receiver, since XOFF and XON both count: then the
@@ -40,13 +39,12 @@ bool BoundIsEnough(const PriorityView& view, const Receives& receives, const Por
   // What came in one gulp after a gap says nothing of how it was spread.
   if (view.now - view.port.cadence.last_late() < kBoundTime) return false;
   if (probes.AllLosslessBad()) return true;
-  const auto long_rx = view.RxLineShare(view.Last(kBoundTime));
+  const auto long_rx = ReceivedBeyondAcks(view, view.Last(kBoundTime));
   const auto lowest = view.LowestDuty(Direction::kTx, kBoundTime, Time(1));  // each interval
-  const double acks = kAckShare * view.TxLineShare(view.Last(kBoundTime)).value_or(0);
   // A NIC that holds its switch refreshes once or a few times a pause; one that lets it go and
   // stops it again sends many more.
   const auto frames = view.DutyOver(Direction::kTx, view.Last(kBoundTime));
-  return receives.beyond_acks < kNothing && long_rx && *long_rx - acks < kNothing && lowest &&
+  return receives.beyond_acks < kNothing && long_rx && *long_rx < kNothing && lowest &&
          lowest->value >= kBoundLowest && frames && frames->frames <= kRefreshesMax;
 }
 
