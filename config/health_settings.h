@@ -77,7 +77,10 @@ struct CongestionSettings {
 struct VictimSettings {
   double rtt_factor = 5.0;
   double clear_rtt_factor = 2.0;
-  double duty = 0.20;       // see CongestionSettings
+  double duty = 0.20;  // see CongestionSettings
+  // So long round trips are no busy fabric's, whose pauses alone would say nothing.
+  double sure_rtt_factor = 10.0;
+  double sure_duty = 0.05;
   double cnp_ratio = 1e-4;  // CNPs handled per packet sent
   milliseconds confirm{30'000};
   bool operator==(const VictimSettings&) const = default;

@@ -207,10 +207,13 @@ void App::TakePeers() {
 
 void App::Beat(TimePoint due) {
   const TimePoint now = Clock::now();
-  const TimePoint next = OnGrid(now + kBeat / 2, kBeat);
-  lateness_.Beat(due, now, next);
   late_since_judgement_ = std::max(late_since_judgement_, now - due);
   if (now >= next_judgement_) Judge(now);
+  // Where nothing is probed, nothing is made late.
+  const bool probes = prober_.NextDue() != TimePoint::max();
+  const TimePoint soon = now + kBeat / 2;
+  const TimePoint next = OnGrid(probes ? soon : std::max(soon, next_judgement_), kBeat);
+  lateness_.Beat(due, now, next);
   beat_timer_.expires_at(next);
   beat_timer_.async_wait([this, next](const boost::system::error_code& error) {
     if (!error) Beat(next);

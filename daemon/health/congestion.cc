@@ -212,6 +212,11 @@ Judgement JudgeVictim(const PriorityView& view, const Context& context, VictimMe
   } else {
     memory.high_since.reset();
   }
+  if (factor >= settings.sure_rtt_factor) {
+    if (!memory.sure_since) memory.sure_since = view.now;
+  } else {
+    memory.sure_since.reset();
+  }
   if (factor < settings.clear_rtt_factor) {
     if (!memory.low_since) memory.low_since = view.now;
   } else {
@@ -223,7 +228,8 @@ Judgement JudgeVictim(const PriorityView& view, const Context& context, VictimMe
   const bool own_fault = context.settings.expect_ecn && handled && packets && packets->count > 0 &&
                          handled->amount / packets->count >= settings.cnp_ratio;
   const Time high = memory.high_since ? view.now - *memory.high_since : Time(-1);
-  const bool paused = duty && duty->value >= settings.duty;
+  const bool sure = memory.sure_since && view.now - *memory.sure_since >= Time(settings.confirm);
+  const bool paused = duty && duty->value >= (sure ? settings.sure_duty : settings.duty);
   if (high >= settings.confirm && paused && !own_fault) {
     judgement.signs = Signs::kActive;
     judgement.since = memory.high_since;

@@ -87,6 +87,7 @@ Judgement JudgeCongestion(const PriorityView& view, const Context& context,
                           CongestionMemory& memory);
 struct VictimMemory {
   std::optional<Time> high_since{};
+  std::optional<Time> sure_since{};
   std::optional<Time> low_since{};
 };
 Judgement JudgeVictim(const PriorityView& view, const Context& context, VictimMemory& memory);

@@ -110,6 +110,25 @@ TEST_F(HeldUpTest, AReceiverThatSendsMuchIsSlowAndNoStorm) {
   EXPECT_THAT(host_.States(Condition::kSlowReceiver), HasSubstr("active"));
 }
 
+TEST_F(HeldUpTest, FewPausesMakeAVictimOfAPortWhoseRoundTripsTakeTenTimesAsLong) {
+  for (const auto& [rtt, said] : {std::pair{Time(70us), false}, std::pair{Time(200us), true}}) {
+    TestHost host;
+    for (int i = 0; i < 90; ++i) {
+      for (const ProbeClass traffic_class : {ProbeClass::kLossless, ProbeClass::kControl}) {
+        const ProbePath path{"h2", traffic_class, "write0", 50'000, host.port};
+        const bool slow = i >= 30 && traffic_class == ProbeClass::kLossless;
+        const Time took = slow ? rtt : Time(10us);
+        host.engine.Add(ProbePosted{host.now, path});
+        host.engine.Add(
+            ProbeResult{.time = host.now + took, .posted = host.now, .path = path, .rtt = took});
+      }
+      host.Run(1s, {.rx_duty = i >= 30 ? 0.1 : 0, .rx_transitions = 1000});
+    }
+    EXPECT_EQ(host.States(Condition::kHolVictim).find("active") != std::string::npos, said)
+        << rtt.count();
+  }
+}
+
 TEST_F(HeldUpTest, ABlockThatBeginsWhenAStormIsOverStandsForItself) {
   host_.Run(20s, {});
   host_.Run(20s, {.tx = 0.1, .rx = 0, .tx_duty = 1});
