@@ -16,6 +16,7 @@ std::vector<health::PortSample> StateSamples(const std::vector<DeviceInfo>& devi
       sample.port = {device.name, port.port};
       if (port.state != PortState::kUnknown) {
         sample.up = port.state == PortState::kActive || port.state == PortState::kActiveDefer;
+        sample.waits = port.state == PortState::kInit || port.state == PortState::kArmed;
       }
       if (port.rate_bytes_per_second) {
         sample.rate_bytes_per_second = static_cast<double>(*port.rate_bytes_per_second);
@@ -28,30 +29,50 @@ std::vector<health::PortSample> StateSamples(const std::vector<DeviceInfo>& devi
   return samples;
 }
 
+bool DeviceSamples::GoesOnAs(const DeviceInfo& other, const Known& known) {
+  // So mlx5 names the device that it makes of a bond's.
+  if (other.name.find("_bond_") != std::string::npos && other.driver == known.driver) return true;
+  if (other.node_guid != 0 && other.node_guid == known.node_guid) return true;
+  return std::any_of(other.ports.begin(), other.ports.end(), [&known](const PortInfo& port) {
+    return std::any_of(port.wires.begin(), port.wires.end(), [&known](const NetdevInfo& wire) {
+      return known.netdevs.contains(wire.name);
+    });
+  });
+}
+
 std::vector<health::PortSample> DeviceSamples::Take(const std::vector<DeviceInfo>& devices,
                                                     health::Time now, const Wanted& wanted) {
   std::vector<DeviceInfo> there;  // a list from before a reload may still have others
   std::copy_if(devices.begin(), devices.end(), std::back_inserter(there),
                [&wanted](const DeviceInfo& device) { return wanted(device.name); });
-  for (const DeviceInfo& device : there) {
-    for (const PortInfo& port : device.ports) ports_[device.name].insert(port.port);
-  }
   std::vector<health::PortSample> samples;
-  std::erase_if(ports_, [&there, &wanted, &samples, now](const auto& known) {
-    const bool listed = std::any_of(there.begin(), there.end(), [&known](const auto& device) {
-      return device.name == known.first;
-    });
+  std::erase_if(known_, [&there, &wanted, &samples, now](const auto& entry) {
+    const auto& [name, known] = entry;
+    const bool listed = std::any_of(there.begin(), there.end(),
+                                    [&name](const auto& device) { return device.name == name; });
     if (listed) return false;
-    if (!wanted(known.first)) return true;
-    for (const std::uint32_t port : known.second) {
+    const bool goes_on = std::any_of(there.begin(), there.end(), [&known](const auto& device) {
+      return GoesOnAs(device, known);
+    });
+    if (goes_on || !wanted(name)) return true;
+    for (const std::uint32_t port : known.ports) {
       health::PortSample sample;
       sample.time = now;
-      sample.port = {known.first, port};
+      sample.port = {name, port};
       sample.device_present = false;
       samples.push_back(std::move(sample));
     }
     return true;
   });
+  for (const DeviceInfo& device : there) {
+    Known& known = known_[device.name];
+    known.driver = device.driver;
+    known.node_guid = device.node_guid;
+    for (const PortInfo& port : device.ports) {
+      known.ports.insert(port.port);
+      for (const NetdevInfo& wire : port.wires) known.netdevs.insert(wire.name);
+    }
+  }
   for (auto& sample : StateSamples(there, now)) samples.push_back(std::move(sample));
   return samples;
 }
@@ -66,8 +87,8 @@ std::vector<health::PortSample> CountedSamples::Take(const collectors::CountedHo
     if (!port) continue;
     std::map<std::pair<health::Time, std::optional<std::uint32_t>>, health::Counters> samples;
     for (const New& one : NewValues(subject, fresh)) {
-      samples[{one.time, one.value->priority}].Set(
-          one.signal, Continued({*port, one.value->priority, one.signal}, *one.value));
+      const auto count = Continued({*port, one.value->priority, one.signal}, *one.value);
+      if (count) samples[{one.time, one.value->priority}].Set(one.signal, *count);
     }
     for (const auto& [when, counters] : samples) {
       health::PortSample sample;
@@ -87,7 +108,7 @@ std::vector<CountedSamples::New> CountedSamples::NewValues(
   std::vector<New> values;
   for (const collectors::SignalValue& value : subject.values) {
     const std::optional<health::Signal> signal = health::ParseSignal(value.signal);
-    if (!signal || value.saturated || value.gauge || !value.part.empty()) continue;
+    if (!signal || value.gauge || !value.part.empty()) continue;
     const auto read = fresh.find({subject.device, subject.port, value.netdev, value.source});
     if (read != fresh.end()) values.push_back({read->second, *signal, &value});
   }
@@ -124,9 +145,16 @@ std::optional<health::PortName> CountedSamples::PortOf(
   return health::PortName{subject.device, device->ports.front().port};
 }
 
-std::uint64_t CountedSamples::Continued(const SignalPlace& place,
-                                        const collectors::SignalValue& value) {
+// A value at its limit says at least how much it grew to there, and nothing any more.
+std::optional<std::uint64_t> CountedSamples::Continued(const SignalPlace& place,
+                                                       const collectors::SignalValue& value) {
   std::map<std::string, Thread>& threads = threads_[place];
+  if (value.saturated) {
+    const auto before = threads.find(value.netdev);
+    if (before == threads.end() || std::exchange(before->second.saturated, true)) {
+      return std::nullopt;
+    }
+  }
   const auto [found, is_new] =
       threads.try_emplace(value.netdev, Thread{value.source, value.restarts, 0, value.value});
   Thread& thread = found->second;
@@ -139,6 +167,7 @@ std::uint64_t CountedSamples::Continued(const SignalPlace& place,
     thread.offset = thread.last - value.value;
   }
   thread.last = value.value + thread.offset;
+  thread.saturated = value.saturated;
   std::uint64_t sum = 0;
   for (const auto& [netdev, one] : threads) sum += one.last;
   return sum;

@@ -27,7 +27,7 @@ std::vector<health::PortSample> StateSamples(const std::vector<DeviceInfo>& devi
 
 // The same from one discovery to the next: of a device that is no longer listed, every port that
 // it ever had is said to be gone, once. Devices that the configuration excludes are not there, and
-// not gone either.
+// not gone either; nor is one whose GUID or netdevs another has now, as when a bond is made of two.
 class DeviceSamples {
  public:
   using Wanted = std::function<bool(const std::string& device)>;
@@ -38,7 +38,15 @@ class DeviceSamples {
 
  private:
   // Of every device that is listed, all that it ever had: they go one by one before it does.
-  std::map<std::string, std::set<std::uint32_t>> ports_;
+  struct Known {
+    std::set<std::uint32_t> ports;
+    std::set<std::string> netdevs;
+    std::string driver;
+    std::uint64_t node_guid = 0;
+  };
+  static bool GoesOnAs(const DeviceInfo& other, const Known& known);
+
+  std::map<std::string, Known> known_;
 };
 
 class CountedSamples {
@@ -83,6 +91,7 @@ class CountedSamples {
     std::uint32_t restarts = 0;
     std::uint64_t offset = 0;  // modulo 2^64
     std::uint64_t last = 0;
+    bool saturated = false;
   };
   using SignalPlace = std::tuple<health::PortName, std::optional<std::uint32_t>, health::Signal>;
 
@@ -91,7 +100,8 @@ class CountedSamples {
                                     const std::map<Origin, health::Time>& fresh);
   std::optional<health::PortName> PortOf(const collectors::SubjectSignals& subject,
                                          const std::vector<DeviceInfo>& devices) const;
-  std::uint64_t Continued(const SignalPlace& place, const collectors::SignalValue& value);
+  std::optional<std::uint64_t> Continued(const SignalPlace& place,
+                                         const collectors::SignalValue& value);
 
   std::chrono::microseconds unix_minus_monotonic_;
   Nameless nameless_;

@@ -79,5 +79,57 @@ TEST_F(CountedSamplesTest, AnInterfaceThatLeavesTheBondTakesNothingAlong) {
   EXPECT_THAT(Take({Of("eth0", 3s, 1001)}), ElementsAre("3s: 1011"));
 }
 
+// A counter that sticks at its limit (generic.yaml: link_downed of 8 bits).
+TEST(SaturatedSamplesTest, AValueAtItsLimitSaysOnceHowFarItGrewAtLeast) {
+  const std::vector<DeviceInfo> devices{
+      {.name = "mlx4_0", .driver = "mlx4", .ports = {{.port = 1}}}};
+  collectors::CounterBook book(
+      std::make_shared<const collectors::Catalogue>(collectors::Catalogue::BuiltIn()));
+  CountedSamples samples{-1000s};
+  const auto take = [&](Duration after, std::uint64_t downs) {
+    collectors::Collection collection;
+    collection.readings = {{.source = Source::kCounters,
+                            .device = "mlx4_0",
+                            .port = 1,
+                            .started = kStart + after,
+                            .finished = kStart + after,
+                            .values = {{"link_downed", downs}}}};
+    collection.statuses = {{.collector = "sysfs"}};
+    book.Take(std::make_shared<const collectors::Collection>(std::move(collection)), devices,
+              kStart + after);
+    std::vector<std::uint64_t> counts;
+    for (const auto& sample : samples.Take(*book.At(kStart + after), devices)) {
+      if (sample.counters.Has(health::Signal::kLinkDownEvents)) {
+        counts.push_back(sample.counters.Get(health::Signal::kLinkDownEvents));
+      }
+    }
+    return counts;
+  };
+  EXPECT_THAT(take(1s, 200), ElementsAre(200));
+  EXPECT_THAT(take(2s, 255), ElementsAre(255));
+  EXPECT_THAT(take(3s, 255), IsEmpty()) << "it may have grown on";
+}
+
+TEST(DeviceSamplesTest, ADeviceThatGoesOnUnderAnotherNameIsNotLost) {
+  const auto device = [](const char* name, std::uint64_t guid, const char* netdev) {
+    return DeviceInfo{.name = name,
+                      .driver = "mlx5",
+                      .node_guid = guid,
+                      .ports = {{.port = 1, .wires = {{.name = netdev}}}}};
+  };
+  const std::vector<DeviceInfo> before{device("mlx5_0", 1, "eth0"), device("mlx5_1", 2, "eth1")};
+  for (const auto& [after, lost] :
+       {std::pair{device("mlx5_bond_0", 3, "eth9"), 0}, std::pair{device("rdma0", 1, "eth9"), 1},
+        std::pair{device("rdma0", 3, "eth1"), 1}, std::pair{device("rdma0", 3, "eth9"), 2}}) {
+    DeviceSamples samples;
+    samples.Take(before, 1s);
+    const std::vector<health::PortSample> now = samples.Take({after}, 2s);
+    EXPECT_EQ(std::count_if(now.begin(), now.end(),
+                            [](const auto& sample) { return sample.device_present == false; }),
+              lost)
+        << after.name;
+  }
+}
+
 }  // namespace
 }  // namespace rdmapulse

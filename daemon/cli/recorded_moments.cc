@@ -38,6 +38,7 @@ Result<RecordedMoments> ReadRecordedMoments(const std::string& folder) {
   CountedSamples counted(
       -std::chrono::duration_cast<std::chrono::microseconds>(kStart.time_since_epoch()),
       CountedSamples::Nameless::kByNetdev);
+  DeviceSamples devices;
   TimePoint now = kStart;
   for (const Moment& moment : host->moments) {
     auto recording = collectors::recorded::ReadRecording(moment.folder, moment.errors, now);
@@ -60,7 +61,7 @@ Result<RecordedMoments> ReadRecordedMoments(const std::string& folder) {
                 recording.devices, now);
     }
     health::trace::Moment at{.time = counted.At(now),
-                             .ports = StateSamples(recording.devices, counted.At(now))};
+                             .ports = devices.Take(recording.devices, counted.At(now))};
     for (auto& sample : counted.Take(*book.At(now), recording.devices)) {
       at.ports.push_back(std::move(sample));
     }

@@ -40,7 +40,7 @@ std::optional<Time> BlockedSince(const PriorityView& view, const config::Blocked
   if (!duty || duty->value < limits.duty || !NothingLeaves(view, limits, probes)) {
     return std::nullopt;
   }
-  const auto transitions = view.priority.Over(Signal::kRxPauseTransitions, view.Last(500ms));
+  const auto transitions = view.Pauses(Signal::kRxPauseTransitions, view.Last(500ms));
   if (transitions && transitions->amount > 0) return std::nullopt;
   const auto tx = view.DutyOver(Direction::kTx, view.Last(500ms));
   if (tx && tx->value >= kPausesItself) return std::nullopt;
@@ -58,6 +58,7 @@ void Describe(const PriorityView& view, const Context& context, const PortProbes
   const double for_s = memory.blocked_since
                            ? std::chrono::duration<double>(view.now - *memory.blocked_since).count()
                            : 0;
+  judgement.global_pause = view.PausedGlobally();
   const auto duty = view.DutyOver(Direction::kRx, view.Last(2s));
   if (duty) {
     const bool seldom = view.ReadSeldom();
@@ -79,7 +80,7 @@ void Describe(const PriorityView& view, const Context& context, const PortProbes
                   *sent, kLineShare, view.now);
     if (*sent < context.settings.blocked.tx_line_share) judgement.weight.Add(weight::kNoProgress);
   }
-  if (const auto transitions = view.priority.Over(Signal::kRxPauseTransitions, view.Last(2s))) {
+  if (const auto transitions = view.Pauses(Signal::kRxPauseTransitions, view.Last(2s))) {
     judgement.Not(Condition::kCongestion,
                   "pauses were lifted {} lately; congestion lifts them all the time",
                   transitions->amount, kTimes);
@@ -168,7 +169,7 @@ bool Lasted(const PriorityView& view, const PortProbes& probes, Time blocked, Ti
             const PauseMemory& memory) {
   if (view.whole) return true;
   // A bound that frames give proves little: the probes must agree, or time.
-  if (!view.priority.Has(Signal::kRxPauseUs)) {
+  if (!view.Counts(Signal::kRxPauseUs)) {
     if (probes.lossless.peers > 0 && !probes.AllLosslessBad()) return false;
     if (probes.lossless.peers == 0) needed *= 2;
   }

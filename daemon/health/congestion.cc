@@ -38,7 +38,7 @@ std::optional<Marks> MarksOver(const PriorityView& view, const Span& span) {
 bool PausedWithProgress(const PriorityView& view, const Span& span, double duty_min) {
   const auto duty = view.DutyOver(Direction::kRx, span);
   if (!duty || duty->value < duty_min) return false;
-  const auto transitions = view.priority.Over(Signal::kRxPauseTransitions, span);
+  const auto transitions = view.Pauses(Signal::kRxPauseTransitions, span);
   if (transitions && transitions->amount == 0) return false;
   const auto tx = view.TxLineShare(span);
   return tx ? *tx >= kMoves : view.whole && transitions;
@@ -94,6 +94,7 @@ void Describe(const PriorityView& view, const Context& context, const Span& span
                                  : "its switch paused it up to {} of the time",
                   duty->value, kRatio, view.now);
     if (!by_marks) {
+      judgement.global_pause = view.PausedGlobally();
       judgement.weight.Add(duty->measured ? weight::kMeasuredDuty : weight::kFrameDuty);
       if (!duty->measured) judgement.weight.Cap(weight::kFrameDutyCap);
     }
@@ -105,7 +106,7 @@ void Describe(const PriorityView& view, const Context& context, const Span& span
   } else if (const auto tx = view.TxLineShare(span)) {
     judgement.Say("still sent {}", *tx, kLineShare, view.now);
     judgement.Not(Condition::kEgressBlocked, "it still sends {}", *tx, kLineShare);
-  } else if (const auto released = view.priority.Over(Signal::kRxPauseTransitions, span)) {
+  } else if (const auto released = view.Pauses(Signal::kRxPauseTransitions, span)) {
     judgement.Say("what it sends is not counted", 0, kNone, view.now);
     judgement.weight.Add(weight::kCounterMissing);
     judgement.Not(Condition::kEgressBlocked, "it was let go again {}", released->amount, kTimes);
@@ -147,7 +148,7 @@ Judgement JudgeCongestion(const PriorityView& view, const Context& context,
     return rtt_high || (rx && *rx >= settings.rx_line_share);
   };
   // A bound that frames give says little of how long: round trips must tell, or that it never ends.
-  const bool measured = view.priority.Has(Signal::kRxPauseUs);
+  const bool measured = view.Counts(Signal::kRxPauseUs);
   const auto paused = [&view, &settings](const Span& span) {
     return PausedWithProgress(view, span, settings.duty);
   };
@@ -242,6 +243,7 @@ Judgement JudgeVictim(const PriorityView& view, const Context& context, VictimMe
     judgement.signs = Signs::kNone;
     return judgement;
   }
+  judgement.global_pause = view.PausedGlobally();
   judgement.weight.Add(duty->measured ? weight::kMeasuredDuty : weight::kFrameDuty);
   judgement.weight.Add(weight::kPersistent);
   judgement.weight.Add(control ? weight::kControlFine : 0);

@@ -41,6 +41,8 @@ void WeighProbes(const PortProbes& probes, const PriorityView& view, const Conte
 // The most that ACKs and CNPs take of the line, as a share of what goes the other way (64 bytes for
 // a packet of 640 or more); they leave and enter on their own, pause or not.
 inline constexpr double kAckShare = 0.10;
+// Where what comes in is not counted: who pauses no more of the time than this lets it come.
+inline constexpr double kLetsCome = 0.8;
 // Of what came in, as a share of line, what is no ACK for what went out; nullopt: not counted.
 std::optional<double> ReceivedBeyondAcks(const PriorityView& view, const Span& span);
 

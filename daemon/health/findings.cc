@@ -22,6 +22,8 @@ std::vector<Engine::Open> Engine::AllOpen(bool pending_too) {
       Tracked& tracked = conditions[i];
       if (tracked.machine.state() == State::kOk && !(pending_too && tracked.pending)) continue;
       open.push_back({static_cast<Condition>(i), subject, &tracked});
+      // Judged with the lossless priority, and of none.
+      if (Info(open.back().condition).subject == "port") open.back().subject.priority.reset();
     }
   };
   for (auto& [name, port] : ports_) {
@@ -129,6 +131,12 @@ Finding Engine::Make(const Open& open, const std::vector<Open>& all) const {
   if (finding.explained_by) finding.severity = std::min(finding.severity, Severity::kWarning);
   for (std::size_t i = 0; i < judgement.fact_count && i < kFactsSaid; ++i) {
     finding.evidence.push_back(InWords(judgement.facts[i], judgement.detail));
+  }
+  if (judgement.global_pause) {
+    finding.evidence.push_back(InWords(
+        {.text = "by pause frames of 802.3x, which stop every priority; none of PFC was seen",
+         .time = tracked.changed},
+        {}));
   }
   if (judgement.not_condition) {
     finding.not_ = Rejected{*judgement.not_condition, InWords(judgement.not_fact, {}).text};

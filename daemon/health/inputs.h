@@ -61,6 +61,7 @@ struct PortSample {
   std::optional<std::uint32_t> priority{};  // 0 to 7; absent: transport counters of the port
   Counters counters{};
   std::optional<bool> up{};
+  bool waits = false;  // not up, though its link is: for a subnet manager (INIT, ARMED)
   std::optional<double> rate_bytes_per_second{};
   std::optional<double> mtu_bytes{};
   std::optional<bool> device_present{};

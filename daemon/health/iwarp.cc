@@ -56,7 +56,8 @@ Judgement JudgeIwarp(const PriorityView& view, const Context& context) {
            ratio->Value() >= settings.iwarp_warning_ratio;
   };
   const auto before = ratio_over(20s, 40s);
-  if (loud(minute) && loud(before) && loud(ratio_over(20s, 0s))) {
+  const bool lasts = view.whole || (loud(before) && loud(ratio_over(20s, 0s)));
+  if (loud(minute) && lasts) {
     judgement.signs = Signs::kActive;
     const double value = minute->Value();
     judgement.severity = value >= settings.iwarp_critical_ratio ? Severity::kCritical

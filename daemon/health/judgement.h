@@ -101,9 +101,11 @@ struct Judgement {
   std::size_t fact_count = 0;
   std::optional<Condition> not_condition{};
   Fact not_fact{};
-  std::string detail{};           // names that the text needs (config checks); usually empty
-  std::optional<Time> since{};    // when it began, if that is known better than by the state
-  bool peer_side = false;         // rnr_starved: the peers are, not this host
+  std::string detail{};         // names that the text needs (config checks); usually empty
+  std::optional<Time> since{};  // when it began, if that is known better than by the state
+  bool peer_side = false;       // rnr_starved: the peers are, not this host
+  bool waits = false;           // link_down: the link is up, no subnet manager made the port active
+  bool global_pause = false;    // what is said of pauses is of 802.3x
   std::vector<PortName> ports{};  // of a peer's: those that what is bad leaves by; empty: not known
 
   void Say(std::string_view text, double value, Unit unit, Time time) {

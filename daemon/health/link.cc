@@ -37,7 +37,11 @@ Judgement JudgeLinkDown(const PortHistory& port, const Context& context) {
   // A port that has never been up since we look is more likely one without a cable.
   judgement.severity = port.was_up ? Severity::kMajor : Severity::kWarning;
   judgement.weight.Add(weight::kHardEvent);
-  if (between) {
+  judgement.waits = port.waits && !between;
+  if (judgement.waits) {
+    judgement.Say("its link is up, but no subnet manager has made the port active", 0, kNone,
+                  context.now);
+  } else if (between) {
     judgement.Say("the NIC counted a link down between two readings", 0, kNone, context.now);
   } else if (port.was_up) {
     judgement.since = port.last_down == kNever ? port.changed : port.last_down;
@@ -102,16 +106,17 @@ Judgement JudgeOptics(const PortHistory& port, const Context& context, OpticsMem
   constexpr double kCorrectedMin = 1000;
   enum Column : std::size_t { kCorrected, kBroken };
   Judgement judgement;
-  double broken = 0;
+  // One broken frame shows in several of them.
+  std::uint64_t broken = 0;
   bool counted = false;
   for (const Signal signal :
        {Signal::kFecUncorrectable, Signal::kFcsErrors, Signal::kSymbolErrors}) {
     counted = counted || port.port.Has(signal);
-    broken += static_cast<double>(port.port.Total(signal));
+    broken = std::max(broken, port.port.Total(signal));
   }
   if (!counted && !port.port.Has(Signal::kFecCorrected)) return judgement;
-  memory.bins.Add(context.now,
-                  {static_cast<double>(port.port.Total(Signal::kFecCorrected)), broken});
+  memory.bins.Add(context.now, {static_cast<double>(port.port.Total(Signal::kFecCorrected)),
+                                static_cast<double>(broken)});
 
   const auto& rows = memory.bins.rows();
   std::uint32_t bad = 0;

@@ -29,6 +29,18 @@ TEST(LinkTest, APortThatWasNeverUpIsOnlyAWarning) {
   EXPECT_EQ(host.States(Condition::kLinkDown), "active/warning");
 }
 
+TEST(LinkTest, APortThatWaitsForItsSubnetManagerSaysSo) {
+  Engine engine("h1", {});
+  PortSample sample{.time = 1h, .port = {"mlx5_0", 1}};
+  sample.up = false;
+  sample.waits = true;
+  engine.Add(sample);
+  const std::vector<Finding> found = engine.Evaluate(sample.time);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_THAT(found[0].evidence[0].text, testing::HasSubstr("no subnet manager"));
+  EXPECT_THAT(found[0].advice, testing::HasSubstr("OpenSM"));
+}
+
 TEST(LinkTest, TwoFlapsInTenMinutesAreAWarningAndThreeAreMajor) {
   TestHost host;
   host.step = 1s;

@@ -81,6 +81,7 @@ struct Sides {
   EventRatio receiver;
   EventRatio sender;
   double Worst() const { return std::max(receiver.Value(), sender.Value()); }
+  bool Known() const { return receiver.Known() || sender.Known(); }
   void Add(const Sides& other) {
     receiver.events += other.receiver.events;
     receiver.packets += other.receiver.packets;
@@ -120,7 +121,8 @@ void LearnUsual(const PriorityView& view, const Context& context, LossMemory& me
 }
 
 bool Loud(const EventRatio& ratio, const config::LossSettings& settings) {
-  return ratio.events >= settings.events && ratio.Value() >= settings.warning_ratio;
+  return ratio.events >= settings.events &&
+         (!ratio.Known() || ratio.Value() >= settings.warning_ratio);
 }
 
 Severity SeverityOf(double ratio, const config::LossSettings& settings) {
@@ -177,13 +179,17 @@ void Describe(const PriorityView& view, const LossMemory& memory, const Sides& s
     if (sides.receiver.events <= 0) return;
     judgement.Say("{} were missing or dropped on arrival in the last minute", sides.receiver.events,
                   kPackets, view.now);
-    judgement.Say("that is {} received", receiver, kPacketRatio, view.now);
+    if (sides.receiver.Known()) {
+      judgement.Say("that is {} received", receiver, kPacketRatio, view.now);
+    }
   };
   const auto say_sender = [&judgement, &sides, sender, &view]() {
     if (sides.sender.events <= 0) return;
     judgement.Say("{} had to be sent again in the last minute", sides.sender.events, kPackets,
                   view.now);
-    judgement.Say("that is {} sent", sender, kPacketRatio, view.now);
+    if (sides.sender.Known()) {
+      judgement.Say("that is {} sent", sender, kPacketRatio, view.now);
+    }
   };
   if (receiver >= sender) {
     say_receiver();
@@ -260,10 +266,11 @@ LossJudgements JudgeLoss(const PriorityView& view, const Context& context, LossM
   if (!memory.usual) loud = some = 0;
   // Whether the peer went away is known some seconds later; what is missing says it at once.
   const Time ago = memory.exceeded == kNever ? Time::max() : view.now - memory.exceeded;
-  const bool exceeded = !trouble && ago <= 60s && (ago >= kPeerKnown || loud > 0);
+  const bool known = view.whole || ago >= kPeerKnown || loud > 0;
+  const bool exceeded = !trouble && ago <= 60s && known;
   // Few events a bin, but in many bins and enough together: a slow drip at low load.
   const bool drip = some >= settings.bins && all_events >= settings.events * settings.bins &&
-                    sides.Worst() >= settings.warning_ratio;
+                    (!sides.Known() || sides.Worst() >= settings.warning_ratio);
   const bool whole = view.whole && loud > 0;
   // Timeouts alone may be an application at the other end that died (1.5): the probes decide.
   const double gaps = sides.receiver.events + Naked(memory.bins.Sum(kWindowBins));

@@ -238,15 +238,15 @@ TEST(SlowReceiverTest, AThirdOfTheTimeIsMajor) {
 }
 
 TEST(SlowReceiverTest, WhoLetsItsSwitchSendReceivesCountedOrNot) {
-  for (const auto& [duty, states] :
-       {std::pair{0.1, "suspect active/warning"}, std::pair{0.7, "suspect active/major"},
-        std::pair{0.9, "suspect"}}) {
+  for (const auto& [duty, states, storm] :
+       {std::tuple{0.1, "suspect active/warning", ""}, std::tuple{0.7, "suspect active/major", ""},
+        std::tuple{0.9, "suspect", "suspect"}}) {
     TestHost host;
     host.absent = {Signal::kPrioRxBytes, Signal::kPrioTxBytes};
     host.Run(20s, {});
     host.Run(60s, {.tx_duty = duty});
     EXPECT_EQ(host.States(Condition::kSlowReceiver), states) << duty;
-    EXPECT_EQ(host.States(Condition::kStormSource), "") << duty;
+    EXPECT_EQ(host.States(Condition::kStormSource), storm) << duty;
   }
 }
 

@@ -31,7 +31,9 @@ double GrowthMax(Signal signal, Time elapsed, std::optional<double> rate) {
     case Signal::kRdmaTxBytes:
     case Signal::kRdmaRxBytes: return bytes;
     case Signal::kRxPauseUs:
-    case Signal::kTxPauseUs: return seconds * 1e6 + kPauseUsSlack;
+    case Signal::kTxPauseUs:
+    case Signal::kGlobalRxPauseUs:
+    case Signal::kGlobalTxPauseUs: return seconds * 1e6 + kPauseUsSlack;
     // Ticks and corrected blocks have no unit that a rate bounds.
     case Signal::kIbXmitWait:
     case Signal::kFecCorrected: return std::numeric_limits<double>::max();
@@ -117,9 +119,25 @@ void PortHistory::Add(const PortSample& sample, std::uint32_t lossless_priority)
     SignalHistory& history = info.scope == Scope::kPort ? port : priorities[transport];
     history.Add(sample.time, info.signal, sample.counters.Get(info.signal), rate);
   }
+  NotePauses(sample, lossless_priority % kPriorityCount);
 
   CountDowns(sample);
   AwaitTraffic(sample.time);
+}
+
+void PortHistory::NotePauses(const PortSample& sample, std::uint32_t lossless_priority) {
+  const auto any = [&sample](std::initializer_list<Signal> signals) {
+    return std::any_of(signals.begin(), signals.end(), [&sample](Signal signal) {
+      return sample.counters.Has(signal) && sample.counters.Get(signal) > 0;
+    });
+  };
+  pauses_by_priority = pauses_by_priority || any({Signal::kRxPauseFrames, Signal::kTxPauseFrames,
+                                                  Signal::kRxPauseUs, Signal::kTxPauseUs});
+  if (pauses_by_priority) {
+    paused_globally.reset();
+  } else if (any({Signal::kGlobalRxPauseFrames, Signal::kGlobalTxPauseFrames})) {
+    paused_globally = lossless_priority;
+  }
 }
 
 // A link is not back before something has passed over it: until then its counters may say anything.
@@ -163,6 +181,7 @@ void PortHistory::CountDowns(const PortSample& sample) {
   if (told > 0 || went_down) downs.newest = sample.time;
   // One that was down when it was first looked at did not go down then.
   if (downs.Count() > before && (up || told > 0)) last_down = sample.time;
+  if (sample.up) waits = sample.waits;
   if (sample.up) up = sample.up;
   if (up.value_or(false)) was_up = true;
   // A flap is over when the link is back; one that is down now is none yet.
@@ -173,16 +192,42 @@ void PortHistory::CountDowns(const PortSample& sample) {
   if (flaps.size() > kFlapsKept) flaps.erase(flaps.begin(), flaps.end() - kFlapsKept);
 }
 
+namespace {
+
+// Of the whole port what is counted of a priority.
+std::optional<Signal> GlobalOf(Signal pause) {
+  switch (pause) {
+    case Signal::kRxPauseFrames: return Signal::kGlobalRxPauseFrames;
+    case Signal::kTxPauseFrames: return Signal::kGlobalTxPauseFrames;
+    case Signal::kRxPauseUs: return Signal::kGlobalRxPauseUs;
+    case Signal::kTxPauseUs: return Signal::kGlobalTxPauseUs;
+    case Signal::kRxPauseTransitions: return Signal::kGlobalRxPauseTransitions;
+    default: return std::nullopt;
+  }
+}
+
+}  // namespace
+
+bool PriorityView::Counts(Signal pause) const {
+  const auto global = PausedGlobally() ? GlobalOf(pause) : std::nullopt;
+  return global ? port.port.Has(*global) : priority.Has(pause);
+}
+
+std::optional<Growth> PriorityView::Pauses(Signal pause, const Span& span) const {
+  const auto global = PausedGlobally() ? GlobalOf(pause) : std::nullopt;
+  return global ? port.port.Over(*global, span) : priority.Over(pause, span);
+}
+
 std::optional<Duty> PriorityView::DutyOver(Direction direction, const Span& span) const {
   const bool rx = direction == Direction::kRx;
-  if (const auto grown = priority.Over(rx ? Signal::kRxPauseUs : Signal::kTxPauseUs, span)) {
+  if (const auto grown = Pauses(rx ? Signal::kRxPauseUs : Signal::kTxPauseUs, span)) {
     const double duty = grown->amount / (grown->Seconds() * 1e6);
     if (duty > kDutyAbsurd) return std::nullopt;
     return Duty{std::min(duty, 1.0), true, 0, grown->from, grown->intervals};
   }
   // A duration that is there but cannot be used now is not replaced by a bound.
-  if (priority.Has(rx ? Signal::kRxPauseUs : Signal::kTxPauseUs) || !port.rate) return std::nullopt;
-  const auto frames = priority.Over(rx ? Signal::kRxPauseFrames : Signal::kTxPauseFrames, span);
+  if (Counts(rx ? Signal::kRxPauseUs : Signal::kTxPauseUs) || !port.rate) return std::nullopt;
+  const auto frames = Pauses(rx ? Signal::kRxPauseFrames : Signal::kTxPauseFrames, span);
   if (!frames) return std::nullopt;
   const double pause_s = kPauseBitsMax / (*port.rate * 8);
   const double of_full = frames->PerSecond() * pause_s;
@@ -218,8 +263,8 @@ double PriorityView::PausedIntervals(Direction direction, Time length, double le
 }
 
 bool PriorityView::CountsPause() const {
-  return priority.Has(Signal::kRxPauseUs) || priority.Has(Signal::kTxPauseUs) ||
-         priority.Has(Signal::kRxPauseFrames) || priority.Has(Signal::kTxPauseFrames);
+  return Counts(Signal::kRxPauseUs) || Counts(Signal::kTxPauseUs) ||
+         Counts(Signal::kRxPauseFrames) || Counts(Signal::kTxPauseFrames);
 }
 
 namespace {

@@ -76,6 +76,7 @@ struct PortHistory {
 
   // Gauges, as last said.
   std::optional<bool> up{};
+  bool waits = false;  // for a subnet manager
   bool was_up = false;
   std::optional<double> rate{};  // bytes per second
   std::optional<double> mtu{};   // bytes
@@ -89,12 +90,18 @@ struct PortHistory {
   Time last_down = kNever;  // seen by state or by count
   // When the link was back after having been down, newest last.
   std::vector<Time> flaps{};
+  // Frames of 802.3x stop every priority. They stand for the pauses of this one where no priority
+  // has counted any of its own: a NIC that pauses by priority may count those frames globally, too
+  // (mlx5).
+  std::optional<std::uint32_t> paused_globally{};
+  bool pauses_by_priority = false;
   LinkDowns downs{};
   Time downs_told = kNever;  // samples of one time say the same thing again
 
   void Add(const PortSample& sample, std::uint32_t lossless_priority);
 
  private:
+  void NotePauses(const PortSample& sample, std::uint32_t lossless_priority);
   void CountDowns(const PortSample& sample);
   void AwaitTraffic(Time now);
 };
@@ -127,7 +134,11 @@ struct PriorityView {
   std::optional<Duty> LowestDuty(Direction direction, Time length, Time piece) const;
   // The share of the samples' intervals with a duty of at least `least`; 0: not all are known.
   double PausedIntervals(Direction direction, Time length, double least) const;
-  bool CountsPause() const;  // has any PFC counter
+  bool CountsPause() const;  // has any counter of pauses
+  // Counters of pauses: the priority's own, or those of the port's global pause (802.3x).
+  bool PausedGlobally() const { return port.paused_globally == number; }
+  bool Counts(Signal pause) const;
+  std::optional<Growth> Pauses(Signal pause, const Span& span) const;
   // Readings lie further apart than the two seconds that are usually spoken of.
   bool ReadSeldom() const { return port.cadence.Typical() > std::chrono::milliseconds(2500); }
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "daemon/health/detectors.h"
+#include "daemon/health/event_ratio.h"
 
 namespace rdmapulse::health {
 namespace {
@@ -12,8 +13,6 @@ using enum Unit;
 constexpr Time kPiece = 5s;
 // A bound from frames counts XON too and holds each for its longest: less than this it proves none.
 constexpr double kFrameBoundMin = 0.3;
-// What comes in is not counted: who pauses no more of the time than this lets it come.
-constexpr double kLetsCome = 0.8;
 constexpr double kAckBytes = 64;
 // Of the pieces of `confirm`, one may be quiet: senders pause too.
 constexpr int kQuietPieces = 1;
@@ -70,6 +69,7 @@ bool SaysFull(const PriorityView& view) {
 
 void DescribeSlow(const PriorityView& view, const Context& context, const Duty& duty, Time lasted,
                   const std::optional<double>& rx, Judgement& judgement) {
+  judgement.global_pause = view.PausedGlobally();
   judgement.Say(duty.measured ? "pauses its switch {} of the time"
                               : "sends pause frames for up to {} of the time",
                 duty.value, kRatio, view.now);
@@ -84,7 +84,7 @@ void DescribeSlow(const PriorityView& view, const Context& context, const Duty& 
     judgement.weight.Add(weight::kSessionUp);
     judgement.Not(Condition::kStormSource, "data still comes in, at {}", *rx, kLineShare);
   } else {
-    judgement.Say("what it receives is not counted", 0, kNone, view.now);
+    judgement.Say("what it receives is not known", 0, kNone, view.now);
     judgement.weight.Add(weight::kCounterMissing);
     judgement.Not(Condition::kStormSource, "it lets data come for {} of the time", 1 - duty.value,
                   kRatio);
@@ -148,26 +148,23 @@ Judgement JudgeSlowReceiver(const PriorityView& view, const Context& context) {
 
 namespace {
 
-struct Rnr {
-  double events = 0;
-  double ratio = 0;
-};
-
-std::optional<Rnr> RnrOver(const PriorityView& view, std::initializer_list<Signal> signals,
-                           bool receives, Time length) {
+std::optional<EventRatio> RnrOver(const PriorityView& view, std::initializer_list<Signal> signals,
+                                  bool receives, Time length) {
   const Span span = view.Last(length);
   const auto events = view.Events(signals, span);
-  const auto packets = receives ? view.RxPackets(span) : view.TxPackets(span);
   if (!events) return std::nullopt;
-  // Without traffic counted, any starvation is more than any ratio.
-  const double of = packets ? std::max(packets->count, 1.0) : 1.0;
-  return Rnr{*events, std::min(*events / of, 1.0)};
+  const auto packets = receives ? view.RxPackets(span) : view.TxPackets(span);
+  return EventRatio{*events, packets ? packets->count : 0};
 }
 
 // Between two moments of a recorded host each event is what was recorded for.
-bool Starved(const std::optional<Rnr>& rnr, const Context& context) {
+bool Starved(const std::optional<EventRatio>& rnr, const Context& context) {
   return rnr && rnr->events >= (context.whole ? 1 : context.settings.loss.events) &&
-         rnr->ratio >= context.settings.receiver.rnr_ratio;
+         (!rnr->Known() || rnr->Value() >= context.settings.receiver.rnr_ratio);
+}
+
+void SayShare(const EventRatio& rnr, Time now, Judgement& judgement) {
+  if (rnr.Known()) judgement.Say("that is {}", rnr.Value(), kPacketRatio, now);
 }
 
 }  // namespace
@@ -215,11 +212,11 @@ Judgement JudgeRnr(const PriorityView& view, const Context& context) {
   if (own_now && own_minute) {
     judgement.Say("{} found no receive posted here in the last minute", own_minute->events,
                   kPackets, view.now);
-    judgement.Say("that is {}", own_minute->ratio, kPacketRatio, view.now);
+    SayShare(*own_minute, view.now, judgement);
   } else if (their_minute && their_minute->events > 0) {
     judgement.Say("peers answered {} with receiver-not-ready in the last minute",
                   their_minute->events, kPackets, view.now);
-    judgement.Say("that is {}", their_minute->ratio, kPacketRatio, view.now);
+    SayShare(*their_minute, view.now, judgement);
   }
   if (const auto duty = view.DutyOver(Direction::kTx, view.Last(10s))) {
     judgement.Not(Condition::kSlowReceiver, "this port paused its switch only {} of the last 10 s",

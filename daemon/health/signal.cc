@@ -57,6 +57,11 @@ constexpr std::array<SignalInfo, kSignalCount> kSignals = {{
     {kIwarpRetransmits, "iwarp_retransmitted_segments", kPort, true},
     {kIwarpSent, "iwarp_sent_segments", kPort},
     {kIwarpNeedless, "iwarp_needless_segments", kPort},
+    {kGlobalRxPauseFrames, "global_rx_pause_frames", kPort},
+    {kGlobalTxPauseFrames, "global_tx_pause_frames", kPort},
+    {kGlobalRxPauseUs, "global_rx_pause_duration_us", kPort},
+    {kGlobalTxPauseUs, "global_tx_pause_duration_us", kPort},
+    {kGlobalRxPauseTransitions, "global_rx_pause_transitions", kPort},
 }};
 
 constexpr bool InOrder() {

@@ -61,8 +61,13 @@ enum class Signal : std::uint8_t {
   kIwarpRetransmits,
   kIwarpSent,
   kIwarpNeedless,
+  kGlobalRxPauseFrames,
+  kGlobalTxPauseFrames,
+  kGlobalRxPauseUs,
+  kGlobalTxPauseUs,
+  kGlobalRxPauseTransitions,
 };
-inline constexpr std::size_t kSignalCount = 47;
+inline constexpr std::size_t kSignalCount = 52;
 
 enum class Scope : std::uint8_t { kPriority, kTransport, kPort };
 

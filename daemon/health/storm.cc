@@ -72,9 +72,19 @@ bool PausesWithoutEnd(const PriorityView& view, const config::StormSettings& set
   return two->value >= settings.duty && throughout && (nothing || two->value >= settings.sure_duty);
 }
 
+// Where it is not counted what comes in, who pauses for more of the time than any slow receiver
+// that is called one (receiver.cc).
+bool LooksLikeOne(const std::optional<Duty>& half, const std::optional<Receives>& receives,
+                  const config::StormSettings& settings, bool whole) {
+  if (!half || !(half->measured || (whole && !receives))) return false;
+  if (!receives) return half->value > kLetsCome;
+  return half->value >= settings.suspect_duty && receives->share < settings.rx_line_share;
+}
+
 void DescribeStorm(const PriorityView& view, const Context& context, const PauseMemory& memory,
                    const std::optional<Duty>& duty, const std::optional<Receives>& receives,
                    Judgement& judgement) {
+  judgement.global_pause = view.PausedGlobally();
   const bool event = memory.storm_error != kNever &&
                      view.now - memory.storm_error <= context.settings.storm.event_hold;
   if (event) {
@@ -109,6 +119,7 @@ void DescribeStorm(const PriorityView& view, const Context& context, const Pause
   } else {
     judgement.weight.Add(weight::kCounterMissing);
   }
+  if (!receives) judgement.Say("what it receives is not known", 0, kNone, view.now);
   if (receives) {
     judgement.Say(view.ReadSeldom() ? "received {} on it since the reading before"
                                     : "received {} on it in the last second",
@@ -121,7 +132,7 @@ void DescribeStorm(const PriorityView& view, const Context& context, const Pause
                     kLineShare);
     }
   }
-  if (const auto frames = view.priority.Over(Signal::kTxPauseFrames, view.Last(2s));
+  if (const auto frames = view.Pauses(Signal::kTxPauseFrames, view.Last(2s));
       frames && frames->amount > 0) {
     judgement.Say("sends pause frames at {}", frames->PerSecond(), kPerSecond, view.now);
   }
@@ -168,13 +179,11 @@ Judgement JudgeStorm(const PriorityView& view, const Context& context, std::uint
   };
   const bool quiet_counters =
       since_event(std::max(memory.storm_error, memory.storm_warning)) > settings.event_hold;
-  const bool counted =
-      view.priority.Has(Signal::kTxPauseUs) || view.priority.Has(Signal::kTxPauseFrames);
+  const bool counted = view.Counts(Signal::kTxPauseUs) || view.Counts(Signal::kTxPauseFrames);
   if (new_errors > 0 || endless) {
     judgement.signs = Signs::kActive;
     if (endless && duty) judgement.since = duty->from;
-  } else if (new_warnings > 0 || (half && half->measured && half->value >= settings.suspect_duty &&
-                                  receives && receives->share < settings.rx_line_share)) {
+  } else if (new_warnings > 0 || LooksLikeOne(half, receives, settings, view.whole)) {
     judgement.signs = Signs::kSuspect;
   } else if (quiet_counters && (five ? five->value < settings.clear_duty : !counted)) {
     judgement.signs = Signs::kClear;

@@ -44,7 +44,7 @@ void Follow(const PriorityView& view, const Duty& duty, const config::WatchdogSe
     }
     return;
   }
-  const auto lifted = view.priority.Over(Signal::kRxPauseTransitions, view.Last(Time(1)));
+  const auto lifted = view.Pauses(Signal::kRxPauseTransitions, view.Last(Time(1)));
   if (!lifted || lifted->amount < 1 || lifted->amount > kTransitionsOfOneBlock) return;
   const auto paused =
       std::chrono::duration_cast<Time>(duty.value * std::chrono::duration<double>(interval));

@@ -148,6 +148,12 @@ std::string Advice(const Finding& finding, const Judgement& judgement) {
   if (finding.explained_by) text = "This follows from another finding; mend that one first. ";
   switch (finding.condition) {
     case Condition::kLinkDown:
+      if (judgement.waits) {
+        return text + fmt::format(
+                          "Port {} of {} waits for its subnet manager. See that one runs in this "
+                          "subnet (OpenSM, or a switch's) and what its log says of this port.",
+                          port, host);
+      }
       return text + fmt::format(
                         "The link of {} on {} is down. Look at the switch port at its other "
                         "end, then reseat or replace the cable or module.",
