@@ -31,11 +31,6 @@ struct PeerNow {
   std::optional<double> echo_us;
   Time echo_over{};
   std::uint32_t echo_good_in_a_row = 0;
-  // Of the queue pairs, which ops share: the newest one-sided probe that came through, and since
-  // when echoes do not.
-  std::map<ProbePath, Time> good_posted;
-  std::map<ProbePath, Time> echo_bad_since;
-  std::set<PortName> leave_by;  // all of them
 };
 
 bool SessionDown(const PeerHistory* peer) {
@@ -83,7 +78,6 @@ PeerNow Look(const std::string& peer, const Context& context) {
       five.good_in_a_row = 0;
     }
     const bool bad = five.bad >= settings.bad_probes && five.over >= settings.over;
-    now.leave_by.insert(path.local);
     if (KindOf(path) == ProbeKind::kOneSided) {
       ++now.one_sided_paths;
       if (bad) ++now.bad;
@@ -92,18 +86,13 @@ PeerNow Look(const std::string& peer, const Context& context) {
       now.good_in_a_row = std::min(now.good_in_a_row, five.good_in_a_row);
       now.over = std::max(now.over, five.over);
       now.good_since = std::max(now.good_since, five.good_since);
-      Time& newest = now.good_posted.try_emplace(WithoutOp(path), kNever).first->second;
-      newest = std::max(newest, five.good_posted);
       // The slowest: what slows the network down slows both kinds.
       if (five.rtt_us_max && (!now.rtt_us || *five.rtt_us_max > *now.rtt_us)) {
         now.rtt_us = five.rtt_us_max;
       }
     } else {
       ++now.echo_paths;
-      if (bad) {
-        ++now.echo_bad;
-        now.echo_bad_since[WithoutOp(path)] = context.now - five.over;
-      }
+      if (bad) ++now.echo_bad;
       now.echo_good_in_a_row = std::min(now.echo_good_in_a_row, five.good_in_a_row);
       now.echo_over = std::max(now.echo_over, five.over);
       if (five.rtt_us && (!now.echo_us || *five.rtt_us > *now.echo_us)) now.echo_us = five.rtt_us;
@@ -114,12 +103,30 @@ PeerNow Look(const std::string& peer, const Context& context) {
 
 // An echo that is out keeps the queue pair's one-sided probes from being posted: only one that was
 // sent since then says how the NIC was meanwhile.
-bool ProvedSince(const PeerNow& now) {
-  return std::all_of(now.echo_bad_since.begin(), now.echo_bad_since.end(),
-                     [&now](const auto& echo) {
-                       const auto good = now.good_posted.find(echo.first);
-                       return good == now.good_posted.end() || good->second > echo.second;
-                     });
+bool ProvedSince(const std::string& peer, const Context& context) {
+  const config::PeerSettings& settings = context.settings.peer;
+  std::map<ProbePath, Time> good_posted;  // by queue pair, which ops share: the newest
+  std::map<ProbePath, Time> echo_out;     // since when
+  for (const auto& [path, history] : context.probes.PathsTo(peer)) {
+    const auto five = history.LastFive(context.now, context.settings.probe_deadline);
+    if (KindOf(path) == ProbeKind::kOneSided) {
+      Time& newest = good_posted.try_emplace(WithoutOp(path), kNever).first->second;
+      newest = std::max(newest, five.good_posted);
+    } else if (KindOf(path) == ProbeKind::kEcho && five.bad >= settings.bad_probes &&
+               five.over >= settings.over) {
+      echo_out[WithoutOp(path)] = context.now - five.over;
+    }
+  }
+  return std::all_of(echo_out.begin(), echo_out.end(), [&good_posted](const auto& echo) {
+    const auto good = good_posted.find(echo.first);
+    return good == good_posted.end() || good->second > echo.second;
+  });
+}
+
+void SayPorts(const std::string& peer, const Context& context, Judgement& judgement) {
+  std::set<PortName> ports;
+  for (const auto& [path, history] : context.probes.PathsTo(peer)) ports.insert(path.local);
+  judgement.LeavesBy(ports);
 }
 
 double SecondsOf(Time time) { return std::chrono::duration<double>(time).count(); }
@@ -142,7 +149,7 @@ Judgement JudgePeerDown(const std::string& peer, const Context& context) {
     judgement.signs = back ? Signs::kClear : Signs::kNone;
     return judgement;
   }
-  judgement.LeavesBy(now.leave_by);
+  SayPorts(peer, context, judgement);
   judgement.weight.Add(weight::kHardEvent);
   judgement.Say("its control session has been gone for {}",
                 SecondsOf(context.now - session->session_changed), kSeconds, context.now);
@@ -161,7 +168,8 @@ Judgement JudgePeerOverloaded(const std::string& peer, const Context& context) {
   // What hit both kinds of probes was no CPU: the NIC must have answered all the time.
   const Time bad_for = std::min<Time>(now.echo_over, kRemembered);
   const bool nic_fine = now.bad == 0 && now.recent_good == now.one_sided_paths &&
-                        ProvedSince(now) && now.good_since <= context.now - bad_for;
+                        now.good_since <= context.now - bad_for &&
+                        (now.echo_bad == 0 || ProvedSince(peer, context));
   const double limit_us = static_cast<double>(settings.cpu_delay.count()) * 1000;
   const bool slow = now.echo_us && now.rtt_us && *now.echo_us - *now.rtt_us >= limit_us;
   const bool echo_bad = now.echo_paths > 0 && (now.echo_bad > 0 || slow);
@@ -179,7 +187,7 @@ Judgement JudgePeerOverloaded(const std::string& peer, const Context& context) {
     judgement.signs = back ? Signs::kClear : Signs::kNone;
     return judgement;
   }
-  judgement.LeavesBy(now.leave_by);
+  SayPorts(peer, context, judgement);
   judgement.weight.Add(weight::kControlFine);
   judgement.weight.Add(weight::kOwnCounter);
   if (slow && !stopped) {
