@@ -104,6 +104,7 @@ TEST_F(MomentsTest, GlobalPauseStandsForTheLosslessPriorityWhereThatNeverPaused)
   EXPECT_EQ(congestion->state, State::kActive);
   EXPECT_EQ(congestion->evidence.front().text, "its switch paused it 25 % of the time");
   EXPECT_THAT(Said(*congestion), Contains(HasSubstr("802.3x")));
+  EXPECT_THAT(congestion->advice, HasSubstr("ethtool -A"));
 }
 
 TEST_F(MomentsTest, WherePrioritiesPauseGlobalCountersSayNothing) {

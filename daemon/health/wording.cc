@@ -146,6 +146,11 @@ std::string Advice(const Finding& finding, const Judgement& judgement) {
   const std::string& host = finding.host;
   std::string text;
   if (finding.explained_by) text = "This follows from another finding; mend that one first. ";
+  if (judgement.global_pause) {
+    text +=
+        "Pause is global at this port: for lossless RDMA switch it off (`ethtool -A`) and PFC on, "
+        "at both ends. ";
+  }
   switch (finding.condition) {
     case Condition::kLinkDown:
       if (judgement.waits) {
