@@ -47,7 +47,8 @@ std::vector<health::PortSample> DeviceSamples::Take(const std::vector<DeviceInfo
                [&wanted](const DeviceInfo& device) { return wanted(device.name); });
   std::vector<health::PortSample> samples;
   std::erase_if(known_, [&there, &wanted, &samples, now](const auto& entry) {
-    const auto& [name, known] = entry;
+    const std::string& name = entry.first;
+    const Known& known = entry.second;
     const bool listed = std::any_of(there.begin(), there.end(),
                                     [&name](const auto& device) { return device.name == name; });
     if (listed) return false;
