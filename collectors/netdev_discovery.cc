@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdint>
+#include <iterator>
 #include <optional>
 #include <set>
 #include <utility>
 
 #include "collectors/sysfs_text.h"
+#include "collectors/words.h"
 
 namespace rdmapulse::collectors {
 namespace {
@@ -15,6 +17,7 @@ namespace {
 // A VLAN on a bond of ports is three.
 constexpr int kMaxDepth = 4;
 constexpr std::string_view kLower = "lower_";
+constexpr const char* kDevices = "class/infiniband";
 
 std::string PathOf(const std::string& netdev) { return "class/net/" + netdev; }
 
@@ -37,22 +40,46 @@ std::optional<std::uint64_t> SpeedOf(std::string_view text) {
   return **megabits * kBytesPerMegabit;
 }
 
-void AddWires(const KernelFiles& sysfs, const std::string& name, int depth,
-              std::set<std::string>& wires) {
+// The members of a bond in a recording without the links to them: as it lists them, or those that
+// call it their master.
+std::vector<std::string> Members(const KernelFiles& sysfs, const std::string& name) {
+  std::vector<std::string> members;
+  const std::string listed = TextOf(sysfs, PathOf(name) + "/bonding/slaves");
+  for (const std::string_view word : Words(listed)) {
+    if (word.find('/') == std::string_view::npos) members.emplace_back(word);
+  }
+  const auto netdevs = sysfs.List("class/net");
+  if (!members.empty() || !netdevs || !*netdevs) return members;
+  std::copy_if((*netdevs)->begin(), (*netdevs)->end(), std::back_inserter(members),
+               [&sysfs, &name](const std::string& netdev) {
+                 return LinkName(sysfs, PathOf(netdev) + "/master") == name;
+               });
+  return members;
+}
+
+// What lies right below; nothing: it carries its packets itself.
+std::vector<std::string> Below(const KernelFiles& sysfs, const std::string& name) {
+  std::vector<std::string> below;
   const auto entries = sysfs.List(PathOf(name));
-  std::vector<std::string> lower;
-  bool physical = false;
-  if (entries && *entries) {
-    for (const std::string& entry : **entries) {
-      physical |= entry == "device";
-      if (entry.starts_with(kLower)) lower.push_back(entry.substr(kLower.size()));
-    }
+  if (!entries || !*entries) return Members(sysfs, name);
+  for (const std::string& entry : **entries) {
+    if (entry == "device") return {};
+    if (entry.starts_with(kLower)) below.push_back(entry.substr(kLower.size()));
   }
-  if (physical || lower.empty() || depth == kMaxDepth) {
-    if (wires.size() < kMaxWires) wires.insert(name);
-    return;
-  }
-  for (const std::string& below : lower) AddWires(sysfs, below, depth + 1, wires);
+  return below.empty() ? Members(sysfs, name) : below;
+}
+
+struct WireSearch {
+  std::set<std::string> seen;
+  std::set<std::string> wires;
+};
+
+void AddWires(const KernelFiles& sysfs, const std::string& name, int depth, WireSearch& search) {
+  if (!search.seen.insert(name).second) return;
+  const std::vector<std::string> below =
+      depth == kMaxDepth ? std::vector<std::string>() : Below(sysfs, name);
+  if (below.empty() && search.wires.size() < kMaxWires) search.wires.insert(name);
+  for (const std::string& lower : below) AddWires(sysfs, lower, depth + 1, search);
 }
 
 // The digits at the front, taken off.
@@ -70,11 +97,43 @@ bool TakeWord(std::string_view& text, std::string_view word) {
 
 }  // namespace
 
+std::string FunctionBelow(const KernelFiles& sysfs, const std::string& netdev) {
+  for (const std::string& link : {PathOf(netdev) + "/device", PathOf(netdev)}) {
+    const auto target = sysfs.ReadLink(link);
+    if (!target || !*target) continue;
+    if (const auto address = LastPciAddress(**target); !address.empty())
+      return std::string(address);
+  }
+  return {};
+}
+
+std::vector<std::string> DevicesBeside(const KernelFiles& sysfs, const std::string& netdev) {
+  auto listed = sysfs.List(PathOf(netdev) + "/device/infiniband");
+  if (listed && *listed && !(*listed)->empty()) return std::move(**listed);
+  std::vector<std::string> beside;
+  const std::string function = FunctionBelow(sysfs, netdev);
+  const auto devices = sysfs.List(kDevices);
+  if (function.empty() || !devices || !*devices) return beside;
+  for (const std::string& device : **devices) {
+    const std::string path = std::string(kDevices) + "/" + device;
+    auto target = sysfs.ReadLink(path);
+    // Live it is a link, which tells all; nothing of the device itself is looked at.
+    if (target && !*target) target = sysfs.ReadLink(path + "/device");
+    if (target && *target && LastPciAddress(**target) == function) beside.push_back(device);
+  }
+  return beside;
+}
+
 bool IsRepresentor(std::string_view name) {
   if (TakeWord(name, "c") && !TakeNumber(name)) return false;  // the controller
   if (!TakeWord(name, "pf") || !TakeNumber(name)) return false;
   if (name.empty() || name == "hpf") return true;
   return (TakeWord(name, "vf") || TakeWord(name, "sf")) && TakeNumber(name) && name.empty();
+}
+
+bool IsBond(const KernelFiles& sysfs, const std::string& name) {
+  const auto settings = sysfs.List(PathOf(name) + "/bonding");
+  return settings && *settings;
 }
 
 NetdevInfo ReadNetdev(const KernelFiles& sysfs, const std::string& name) {
@@ -88,19 +147,19 @@ NetdevInfo ReadNetdev(const KernelFiles& sysfs, const std::string& name) {
       mtu && *mtu && **mtu <= UINT32_MAX)
     netdev.mtu_bytes = static_cast<std::uint32_t>(**mtu);
   const std::string master = LinkName(sysfs, path + "/master");
-  if (!master.empty() && !TextOf(sysfs, PathOf(master) + "/bonding/mode").empty())
-    netdev.bond = master;
+  if (!master.empty() && IsBond(sysfs, master)) netdev.bond = master;
   netdev.phys_port_name = Printable(TextOf(sysfs, path + "/phys_port_name"));
   netdev.phys_switch_id = Printable(TextOf(sysfs, path + "/phys_switch_id"));
   return netdev;
 }
 
 std::vector<NetdevInfo> WiresOf(const KernelFiles& sysfs, const std::string& name) {
-  std::set<std::string> names;
-  AddWires(sysfs, name, 0, names);
+  WireSearch search;
+  AddWires(sysfs, name, 0, search);
+  if (search.wires.empty()) search.wires.insert(name);  // a circle
   std::vector<NetdevInfo> wires;
-  wires.reserve(names.size());
-  for (const std::string& wire : names) wires.push_back(ReadNetdev(sysfs, wire));
+  wires.reserve(search.wires.size());
+  for (const std::string& wire : search.wires) wires.push_back(ReadNetdev(sysfs, wire));
   return wires;
 }
 

@@ -18,9 +18,17 @@ constexpr std::size_t kMaxWires = 64;
 // network lock.
 NetdevInfo ReadNetdev(const KernelFiles& sysfs, const std::string& name);
 
+bool IsBond(const KernelFiles& sysfs, const std::string& name);
+
 // The netdevs that carry the packets of `name`, sorted: below a bond its members, below a VLAN its
 // parent, else itself.
 std::vector<NetdevInfo> WiresOf(const KernelFiles& sysfs, const std::string& name);
+
+// The address of the PCI function that a netdev is on; empty: not known, or it is on none.
+std::string FunctionBelow(const KernelFiles& sysfs, const std::string& netdev);
+
+// The RDMA devices on that function.
+std::vector<std::string> DevicesBeside(const KernelFiles& sysfs, const std::string& netdev);
 
 // "pf0vf3", "c1pf0sf88", "pf0hpf": the switch's end of another function's link, not a port. Pure.
 bool IsRepresentor(std::string_view phys_port_name);

@@ -55,6 +55,48 @@ TEST(WiresTest, OfABondAreItsMembersAndOfAVlanOnItToo) {
   EXPECT_THAT(WiresOf(sysfs, "ens1f1"), ElementsAre(down));
 }
 
+std::vector<std::string> WireNames(std::string_view text, const std::string& netdev) {
+  const fakes::Tree tree(text);
+  const KernelFiles sysfs(tree.Root(), Links::kInsideRoot);
+  std::vector<std::string> names;
+  for (const NetdevInfo& wire : WiresOf(sysfs, netdev)) names.push_back(wire.name);
+  return names;
+}
+
+TEST(WiresTest, WithoutTheLinksABondsOwnListNamesItsMembers) {
+  EXPECT_THAT(WireNames("class/net/bond0/bonding/slaves = eth1 ../eth2 eth0\n", "bond0"),
+              ElementsAre("eth0", "eth1"));
+}
+
+TEST(WiresTest, WithoutAListTheMembersNameTheirMaster) {
+  EXPECT_THAT(WireNames("class/net/bond0/operstate = up\n"
+                        "class/net/eth0/master -> ../bond0\n"
+                        "class/net/eth1/master -> ../../../virtual/net/bond0\n"
+                        "class/net/eth2/master -> ../bond1\n",
+                        "bond0"),
+              ElementsAre("eth0", "eth1"));
+}
+
+constexpr const char* kFunctions =
+    "class/infiniband/mlx5_0 -> ../../devices/pci0000:3a/0000:3b:00.0/infiniband/mlx5_0\n"
+    "class/infiniband/mlx5_1/device -> ../../../0000:3b:00.1\n"
+    "class/infiniband/rxe0/parent = eth9\n"
+    "class/net/eth0 -> ../../devices/pci0000:3a/0000:3b:00.0/net/eth0\n"
+    "class/net/eth1/device -> ../../../0000:3b:00.1\n"
+    "class/net/eth2/device -> ../../../0000:3b:00.2\n"
+    "class/net/eth3/device/infiniband/mlx5_3/\n"
+    "class/net/eth9/mtu = 1500\n";
+
+TEST(DevicesBesideTest, AreThoseOnTheNetdevsFunction) {
+  const fakes::Tree tree(kFunctions);
+  const KernelFiles sysfs(tree.Root(), Links::kInsideRoot);
+  EXPECT_THAT(DevicesBeside(sysfs, "eth0"), ElementsAre("mlx5_0"));
+  EXPECT_THAT(DevicesBeside(sysfs, "eth1"), ElementsAre("mlx5_1"));
+  EXPECT_THAT(DevicesBeside(sysfs, "eth2"), ElementsAre());
+  EXPECT_THAT(DevicesBeside(sysfs, "eth3"), ElementsAre("mlx5_3"));
+  EXPECT_THAT(DevicesBeside(sysfs, "eth9"), ElementsAre());
+}
+
 TEST(WiresTest, ANetdevThatSysfsDoesNotKnowIsItself) {
   const fakes::Tree tree("class/net/lo/mtu = 65536\n");
   const KernelFiles sysfs(tree.Root());

@@ -103,6 +103,17 @@ std::string NetdevByMac(const KernelFiles& sysfs, const DeviceFiles& device,
   return found;
 }
 
+// Of a bond over the functions of several RDMA devices each has the members on its own. One on
+// whose function there is none is the bond's, as where the NIC bonds its ports below one device.
+void LeaveOthersWires(const KernelFiles& sysfs, const DeviceInfo& device, PortInfo& port) {
+  if (device.pci.empty()) return;
+  std::erase_if(port.wires, [&sysfs, &device, &port](const NetdevInfo& wire) {
+    if (wire.name == port.netdev) return false;
+    const std::vector<std::string> owners = DevicesBeside(sysfs, wire.name);
+    return !owners.empty() && std::find(owners.begin(), owners.end(), device.name) == owners.end();
+  });
+}
+
 }  // namespace
 
 DeviceFiles::DeviceFiles(const KernelFiles& sysfs, std::string path, std::string name,
@@ -182,6 +193,7 @@ void DescribeNetdevs(const KernelFiles& sysfs, DeviceInfo& device) {
     const auto mtu = sysfs.ReadText("class/net/" + port.netdev + "/mtu");
     if (mtu && *mtu) port.netdev_mtu_bytes = ParseU32(**mtu);
     port.wires = WiresOf(sysfs, port.netdev);
+    LeaveOthersWires(sysfs, device, port);
   }
 }
 

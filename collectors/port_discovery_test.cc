@@ -92,6 +92,41 @@ TEST(PortDiscoveryTest, APortOnABondIsCarriedByItsMembers) {
   EXPECT_EQ(port.wires, (std::vector<NetdevInfo>{{.name = "eth0"}, {.name = "eth1"}}));
 }
 
+// Both ports' addresses are on one bond; eth2's function has no RDMA device.
+constexpr const char* kBondOverTwo =
+    "class/infiniband/mlx5_0/device -> ../../../devices/0000:3b:00.0\n"
+    "class/infiniband/mlx5_0/ports/1/link_layer = Ethernet\n"
+    "class/infiniband/mlx5_0/ports/1/gid_attrs/ndevs/0 = bond0\n"
+    "class/infiniband/mlx5_1/device -> ../../../devices/0000:3b:00.1\n"
+    "class/infiniband/mlx5_1/ports/1/link_layer = Ethernet\n"
+    "class/infiniband/mlx5_1/ports/1/gid_attrs/ndevs/0 = bond0\n"
+    "class/net/bond0/lower_eth0 -> ../eth0\n"
+    "class/net/bond0/lower_eth1 -> ../eth1\n"
+    "class/net/bond0/lower_eth2 -> ../eth2\n"
+    "class/net/eth0/device -> ../../../devices/0000:3b:00.0\n"
+    "class/net/eth1/device -> ../../../devices/0000:3b:00.1\n"
+    "class/net/eth2/device -> ../../../devices/0000:3b:00.2\n";
+
+TEST(PortDiscoveryTest, AMemberOfABondIsCarriedByTheDeviceOnItsFunction) {
+  const Found found = DiscoverIn(fakes::Tree(kBondOverTwo));
+  ASSERT_EQ(found.devices.size(), 2U);
+  EXPECT_EQ(found.devices[0].ports.at(0).wires,
+            (std::vector<NetdevInfo>{{.name = "eth0"}, {.name = "eth2"}}));
+  EXPECT_EQ(found.devices[1].ports.at(0).wires,
+            (std::vector<NetdevInfo>{{.name = "eth1"}, {.name = "eth2"}}));
+}
+
+TEST(PortDiscoveryTest, ASoftwareDeviceOnABondIsOnNoFunction) {
+  const Found found =
+      DiscoverIn(fakes::Tree("class/infiniband/mlx5_0/device -> ../../../devices/0000:3b:00.0\n"
+                             "class/infiniband/rxe0/parent = bond0\n"
+                             "class/infiniband/rxe0/ports/1/link_layer = Ethernet\n"
+                             "class/net/bond0/lower_eth0 -> ../eth0\n"
+                             "class/net/eth0/device -> ../../../devices/0000:3b:00.0\n"));
+  ASSERT_EQ(found.devices.size(), 2U);
+  EXPECT_EQ(found.devices[1].ports.at(0).wires, (std::vector<NetdevInfo>{{.name = "eth0"}}));
+}
+
 // Answers for rxe0, number 2, whose port 1 lies on eth5.
 class FakeRdma final : public Netlink {
  public:

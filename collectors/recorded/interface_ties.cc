@@ -27,8 +27,9 @@ bool StandsForAFunction(const KernelFiles& sysfs, const std::string& interface,
 
 class Finder {
  public:
-  Finder(const KernelFiles& sysfs, const std::vector<DeviceInfo>& devices)
-      : sysfs_(sysfs), devices_(devices) {}
+  Finder(const KernelFiles& sysfs, const std::vector<DeviceInfo>& devices,
+         const std::map<std::string, InterfaceFiles>& interfaces)
+      : sysfs_(sysfs), devices_(devices), interfaces_(interfaces) {}
 
   // Discovery found it below a port. A bond has several such.
   std::optional<Tie> FindKnown(const std::string& interface) const {
@@ -51,13 +52,8 @@ class Finder {
 
   // The PCI function below an interface; empty: not known, or it has none.
   std::string PciOf(const std::string& interface, const EthtoolDriver& driver) const {
-    const std::string path = "class/net/" + interface;
-    for (const std::string& link : {path + "/device", path}) {
-      const auto target = sysfs_.ReadLink(link);
-      if (!target || !*target) continue;
-      if (const auto address = LastPciAddress(**target); !address.empty())
-        return std::string(address);
-    }
+    std::string function = FunctionBelow(sysfs_, interface);
+    if (!function.empty()) return function;
     return std::string(LastPciAddress(driver.bus_info));
   }
 
@@ -95,13 +91,22 @@ class Finder {
         if (candidate.port == **dev_port + 1) port = &candidate;
       }
     }
-    if (port == nullptr || (!port->netdev.empty() && port->netdev != interface))
+    if (port == nullptr || (port->netdev != interface && !MayLieAbove(port->netdev)))
       return std::nullopt;
     return Tie{device.name, port->port};
   }
 
+  // Whether an interface on the port's own function may be what carries a netdev of this name: it
+  // is a bond, or nothing else is known of it.
+  bool MayLieAbove(const std::string& netdev) const {
+    if (netdev.empty() || IsBond(sysfs_, netdev)) return true;
+    const auto known = sysfs_.List("class/net/" + netdev);
+    return known && !*known && !interfaces_.contains(netdev);
+  }
+
   const KernelFiles& sysfs_;
   const std::vector<DeviceInfo>& devices_;
+  const std::map<std::string, InterfaceFiles>& interfaces_;
 };
 
 // Two that claim one port leave the question open.
@@ -133,7 +138,7 @@ std::string ShortDriverName(const EthtoolDriver& driver) {
 
 Ties TieInterfaces(const KernelFiles& sysfs, const std::vector<DeviceInfo>& devices,
                    const std::map<std::string, InterfaceFiles>& interfaces) {
-  const Finder finder(sysfs, devices);
+  const Finder finder(sysfs, devices, interfaces);
   Ties ties;
   std::map<std::string, Tie> guessed;
   for (const auto& [name, files] : interfaces) {

@@ -135,6 +135,21 @@ TEST(RecordingTest, BothInterfacesOfABondBelongToItsPort) {
                                        "mlx5_bond_0/1 eth1 ethtool: a=2", "eth2 ethtool: a=3"));
 }
 
+TEST(RecordingTest, AnInterfaceOnThePortsFunctionCarriesTheBondOfItsGids) {
+  const std::string host = std::string(kTwoFunctions) +
+                           "sysfs/class/infiniband/mlx5_0/ports/1/gid_attrs/ndevs/0 = bond0\n"
+                           "sysfs/class/infiniband/mlx5_1/ports/1/gid_attrs/ndevs/0 = b\n"
+                           "ethtool-i/a.txt <<\n|driver: mlx5_core\n|bus-info: 0000:3b:00.0\n"
+                           "ethtool-i/c.txt <<\n|driver: mlx5_core\n|bus-info: 0000:3b:00.1\n"
+                           "ethtool-S/a.txt = x: 1\nethtool-S/b.txt = x: 2\n"
+                           "ethtool-S/c.txt = x: 3\n";
+  const std::vector<std::string> ties = {"mlx5_0/1 a ethtool: x=1", "mlx5_1/1 b ethtool: x=2",
+                                         "c ethtool: x=3"};
+  EXPECT_EQ(Texts(Read(fakes::Tree(host))), ties);
+  EXPECT_EQ(Texts(Read(fakes::Tree(host + "sysfs/class/net/bond0/bonding/mode = 802.3ad 4\n"))),
+            ties);
+}
+
 TEST(RecordingTest, ClassNetIsReadOfInterfacesOfDevicesAndOfThoseWithAFile) {
   const Recording read =
       Read(fakes::Tree(RocePort("mlx5_0") + RocePort("mlx5_1") +
