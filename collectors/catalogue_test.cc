@@ -35,7 +35,7 @@ TEST(BuiltInCatalogueTest, EveryFileIsThereAndReadable) {
   EXPECT_THAT(Catalogue::BuiltIn().Drivers(),
               ElementsAre("bnxt", "bonding", "cxgb4", "efa", "erdma", "hfi1", "hns", "ionic",
                           "irdma", "irdma_gen1", "irdma_gen2", "irdma_gen3", "mana", "mlx4", "mlx5",
-                          "ocrdma", "qedr", "qib", "rxe", "siw", "team"));
+                          "mthca", "ocrdma", "qedr", "qib", "rxe", "siw", "team"));
 }
 
 TEST(BuiltInCatalogueTest, NoNameHasTwoMeaningsOfOneAuthority) {
@@ -60,7 +60,7 @@ TEST(BuiltInCatalogueTest, SignalsAreKnownByTheirNamesOnly) {
   EXPECT_EQ(FindSignal("cnp_sen"), nullptr);
   EXPECT_EQ(FindSignal(""), nullptr);
   EXPECT_EQ(FindSignal("zzz"), nullptr);
-  EXPECT_EQ(CanonicalSignals().size(), 129U);
+  EXPECT_EQ(CanonicalSignals().size(), 131U);
   for (const SignalInfo& signal : CanonicalSignals()) {
     EXPECT_EQ(FindSignal(signal.name), &signal);
     EXPECT_FALSE(signal.unit.empty()) << signal.name;
@@ -125,6 +125,12 @@ TEST(CatalogueTest, AVirtualFunctionIsToldNothingOfThePhysicalPort) {
   for (const char* name : {"rx-frames", "eth-mac/FrameCheckSequenceErrors", "corr-bits[1]"}) {
     EXPECT_EQ(said(name, Source::kEthtoolNl, true), "frozen") << name;
     EXPECT_NE(said(name, Source::kEthtoolNl, false), "frozen") << name;
+  }
+  for (const char* name : {"np_ecn_marked_roce_packets", "np_cnp_sent", "rp_cnp_handled",
+                           "rp_cnp_ignored", "rx_icrc_encapsulated"}) {
+    EXPECT_EQ(said(name, Source::kHwCounters, true), "frozen") << name;
+    EXPECT_EQ(said(name, Source::kRdmaNl, true), "frozen") << name;
+    EXPECT_NE(said(name, Source::kHwCounters, false), "frozen") << name;
   }
   // Its own.
   EXPECT_EQ(said("rx_out_of_buffer", Source::kEthtool, true), "eth_rx_out_of_buffer");

@@ -105,6 +105,31 @@ TEST(SignalsTest, NarrowCounterSaturatesAtItsOwnLimit) {
               ElementsAre(Signal("port_xmit_wait", 0xffffffff, true)));
 }
 
+TEST(SignalsTest, OnlyADeviceWithoutTheExtendedWidthSaturatesIn32Bits) {
+  constexpr std::uint64_t kLimit = 0xffffffff;
+  const auto one = [](const char* name, std::uint64_t value, std::string_view driver) {
+    return Signals(Of(Source::kCounters, {{name, value}}), driver);
+  };
+  EXPECT_THAT(one("port_xmit_data", kLimit, "mthca"),
+              ElementsAre(Signal("rdma_tx_bytes", 4 * kLimit, true)));
+  EXPECT_THAT(one("port_rcv_packets", kLimit, "mthca"),
+              ElementsAre(Signal("rdma_rx_packets", kLimit, true)));
+  EXPECT_THAT(one("port_rcv_packets", kLimit - 1, "mthca"),
+              ElementsAre(Signal("rdma_rx_packets", kLimit - 1)));
+  for (const char* const driver : {"mlx5", "mlx4", "unheard_of"}) {
+    EXPECT_THAT(one("port_rcv_packets", kLimit, driver),
+                ElementsAre(Signal("rdma_rx_packets", kLimit)))
+        << driver;
+  }
+}
+
+TEST(SignalsTest, AProvidersLimitsAreNoDiscardsOfTheFabric) {
+  EXPECT_THAT(Signals(Of(Source::kHwCounters,
+                         {{"hw_rx_bps_limit_drop_cnt", 3}, {"hw_tx_disable_drop_cnt", 5}}),
+                      "erdma"),
+              ElementsAre(HwSignal("rate_limit_rx_drops", 3), HwSignal("rate_limit_tx_drops", 5)));
+}
+
 TEST(SignalsTest, QedrsLinkChangesAreNoLinkDowns) {
   Collection collection;
   collection.readings = {Of(Source::kEthtool, {{"link_change_count", 7}, {"rx_crc_errors", 1}}),
