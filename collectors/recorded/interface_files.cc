@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstdint>
 #include <iterator>
+#include <set>
 #include <utility>
 
 #include "collectors/recorded/qos_text.h"
@@ -20,6 +21,23 @@ constexpr std::size_t kMaxInterfaceName = 127;
 
 void Append(std::vector<Problem> from, std::vector<Problem>& to) {
   std::move(from.begin(), from.end(), std::back_inserter(to));
+}
+
+// Of two files of one moment that say the same the first counts.
+void AddNew(std::vector<Value> from, std::vector<Value>& to) {
+  std::set<std::string> known;
+  for (const Value& value : to) known.insert(value.name);
+  for (Value& value : from) {
+    if (!known.contains(value.name)) to.push_back(std::move(value));
+  }
+}
+
+// What one file could not say and the other could.
+void DropAnswered(const std::vector<Value>& values, std::vector<Problem>& problems) {
+  std::erase_if(problems, [&values](const Problem& problem) {
+    return std::any_of(values.begin(), values.end(),
+                       [&problem](const Value& value) { return value.name == problem.name; });
+  });
 }
 
 std::string Reason(const Error& error) { return error.code ? error.code.message() : error.doing; }
@@ -99,11 +117,18 @@ class Reader {
       auto statistics = ParseRdmaStatistics(text.text);
       Complain(text.path, std::move(statistics.problems), Source::kRdmaNl);
       for (RdmaLinkStatistics& link : statistics.links) {
-        const bool known = std::any_of(read_.links.begin(), read_.links.end(), [&link](auto& have) {
-          return have.device == link.device && have.port == link.port;
-        });
-        // Two files of one moment say the same; the first of them counts.
-        if (!known) read_.links.push_back(std::move(link));
+        if (!link.problems.empty()) read_.sources[Source::kRdmaNl].success = false;
+        const auto known =
+            std::find_if(read_.links.begin(), read_.links.end(), [&link](const auto& have) {
+              return have.device == link.device && have.port == link.port;
+            });
+        if (known == read_.links.end()) {
+          read_.links.push_back(std::move(link));
+        } else {
+          AddNew(std::move(link.values), known->values);
+          Append(std::move(link.problems), known->problems);
+          DropAnswered(known->values, known->problems);
+        }
       }
     });
   }
@@ -133,16 +158,7 @@ class Reader {
         to->problems.push_back(std::move(problem));
       }
     }
-    if (to->values.empty()) {
-      to->values = std::move(values);
-      return;
-    }
-    // Of two files that say the same the first counts. The second is short: pause statistics.
-    for (Value& value : values) {
-      const bool known = std::any_of(to->values.begin(), to->values.end(),
-                                     [&value](auto& have) { return have.name == value.name; });
-      if (!known) to->values.push_back(std::move(value));
-    }
+    AddNew(std::move(values), to->values);
   }
 
   void Complain(const std::string& path, std::vector<Problem> problems,

@@ -65,13 +65,9 @@ class Reader {
   RdmaStatistics Take() {
     RdmaStatistics statistics{.problems = std::move(problems_)};
     for (Entry& entry : links_) {
-      for (Problem& problem : entry.values.TakeProblems()) {
-        if (statistics.problems.size() < kMaxProblems)
-          statistics.problems.push_back(std::move(problem));
-      }
-      if (entry.values.Empty()) continue;
-      statistics.links.push_back(
-          {std::move(entry.link.device), entry.link.port, entry.values.TakeValues()});
+      if (entry.values.Empty() && !entry.values.HasProblems()) continue;
+      statistics.links.push_back({std::move(entry.link.device), entry.link.port,
+                                  entry.values.TakeValues(), entry.values.TakeProblems()});
     }
     return statistics;
   }
@@ -106,7 +102,9 @@ class WordReader {
       if (one_a_line_) Flush();
     }
     if (cut) {
-      reader_.Complain(name_.empty() ? last : name_, "the file ends within this value");
+      const std::string_view name = name_.empty() ? last : name_;
+      constexpr const char* kCut = "the file ends within this value";
+      port_ != nullptr ? port_->Complain(name, kCut) : reader_.Complain(name, kCut);
       name_.clear();
     }
   }

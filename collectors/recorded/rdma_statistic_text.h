@@ -21,14 +21,15 @@ constexpr std::uint64_t kMaxPortNumber = 999;
 struct RdmaLinkStatistics {
   std::string device{};
   std::uint32_t port = 0;
-  std::vector<Value> values{};  // Source::kRdmaNl; empty: nothing was said of them
+  std::vector<Value> values{};      // Source::kRdmaNl
+  std::vector<Problem> problems{};  // by counter
 
   bool operator==(const RdmaLinkStatistics&) const = default;
 };
 
 struct RdmaStatistics {
   std::vector<RdmaLinkStatistics> links{};  // in the order of the file, each port once
-  std::vector<Problem> problems{};
+  std::vector<Problem> problems{};          // of no port
 
   bool operator==(const RdmaStatistics&) const = default;
 };

@@ -141,7 +141,8 @@ Collection TakeReadings(ToolFiles& files, const Ties& ties, TimePoint now,
                                    .port = link.port,
                                    .started = now,
                                    .finished = now,
-                                   .values = std::move(link.values)});
+                                   .values = std::move(link.values),
+                                   .problems = std::move(link.problems)});
   }
   for (const auto& [source, read] : files.sources) {
     if (read.exists)

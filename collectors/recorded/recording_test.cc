@@ -243,10 +243,10 @@ TEST(RecordingTest, OneBadFileCostsItself) {
       "ethtool-S/folder.txt/\nethtool-S/README = read me\nethtool-S/two words.txt = a: 1\n"
       "dcb/buffer-eth0.txt = x\ndcb/pfc-.txt = x\n"
       "rdma-statistic/a.json = {\nrdma-statistic/b.txt = link m/1 x 1\n"
-      "rdma-statistic/c.txt = link m/1 x 2 y 3\n");
+      "rdma-statistic/c.txt = link m/1 x 2 y 3 z -1\n");
   std::filesystem::create_symlink("/etc/passwd", tree.Root() + "/ethtool-S/out.txt");
   const Recording read = Read(tree);
-  EXPECT_THAT(Texts(read), ElementsAre("bad ethtool: a=1 b!", "m/1 rdma_nl: x=1"));
+  EXPECT_THAT(Texts(read), ElementsAre("bad ethtool: a=1 b!", "m/1 rdma_nl: x=1 y=3 z!"));
   EXPECT_THAT(read.problems,
               UnorderedElementsAre(
                   Problem{"ethtool-S/refused.txt", "Permission denied"},

@@ -73,6 +73,7 @@ std::optional<std::uint32_t> NumberUpTo(std::string_view text, std::uint32_t lim
 
 void NamedValues::Add(std::string_view name, std::string_view number) {
   const Result<std::uint64_t> value = ParseNumber(number);
+  if (!value && names_.contains(Spelling(name))) return;
   if (!value) return Complain(name, value.error().doing);
   Add(name, *value);
 }
@@ -81,16 +82,9 @@ void NamedValues::Add(std::string_view name, std::uint64_t value) {
   if (name.empty() || name.size() > kMaxNameLength)
     return Complain(name, name.empty() ? "a value without a name" : "the name is too long");
   std::string spelling = Spelling(name);
-  if (const auto known = index_.find(spelling); known != index_.end()) {
-    const std::uint64_t first = values_[known->second].value;
-    if (first != value) {
-      Complain(name, "listed again with " + std::to_string(value) + "; the first, " +
-                         std::to_string(first) + ", counts");
-    }
-    return;
-  }
+  if (names_.contains(spelling)) return;
   if (values_.size() == kMaxValues) return Complain(name, "more values than any driver has");
-  index_.emplace(spelling, values_.size());
+  names_.insert(spelling);
   const ValueKind kind = KindOf(source_, spelling);
   values_.push_back({std::move(spelling), value, kind});
 }

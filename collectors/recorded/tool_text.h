@@ -4,9 +4,8 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
-#include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -55,7 +54,7 @@ Result<std::uint64_t> ParseNumber(std::string_view text);
 std::optional<std::uint32_t> NumberUpTo(std::string_view text, std::uint32_t limit);
 
 // Values under their names, in the order of the file. The first of two equal names counts, as when
-// the kernel is asked; the second is a problem only when it says something else.
+// the kernel is asked: drivers list some once for each queue.
 class NamedValues {
  public:
   explicit NamedValues(Source source) : source_(source) {}
@@ -75,7 +74,7 @@ class NamedValues {
   Source source_;
   std::vector<Value> values_;
   std::vector<Problem> problems_;
-  std::map<std::string, std::size_t, std::less<>> index_;
+  std::set<std::string> names_;
 };
 
 }  // namespace rdmapulse::collectors::recorded
