@@ -23,7 +23,8 @@ SourceRead CounterFolder::ReadInto(TimePoint now, Reading& reading) {
   if (reads_left_ == 0) {
     const auto exists = ListFiles();
     if (!exists) {
-      reading.problems.push_back(ProblemOf(path_, exists.error().code.value()));
+      const std::string_view whole = rules_.prefix.substr(0, rules_.prefix.rfind('/'));
+      reading.problems.push_back(ProblemOf(std::string(whole), exists.error().code.value()));
       return {.exists = true, .success = false};
     }
     if (!*exists) return read;

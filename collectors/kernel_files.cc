@@ -36,6 +36,14 @@ std::pair<std::string, std::string> Split(const std::string& path) {
   return {path.substr(0, slash), path.substr(slash + 1)};
 }
 
+// The path of what is open, without links; empty: /proc is not there.
+std::string PlaceOf(const UniqueFd& fd) {
+  const std::string self = "/proc/self/fd/" + std::to_string(fd.get());
+  std::array<char, PATH_MAX> place{};
+  const ssize_t length = readlink(self.c_str(), place.data(), place.size());
+  return length < 0 ? std::string() : std::string(place.data(), static_cast<std::size_t>(length));
+}
+
 // Where a file points that stands for a link; empty: it is an ordinary file.
 std::string LinkAsText(int folder, const std::string& name) {
   const UniqueFd fd(openat(folder, name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
@@ -49,12 +57,16 @@ std::string LinkAsText(int folder, const std::string& name) {
 
 }  // namespace
 
-KernelFiles::KernelFiles(std::string root, Links links, std::map<std::string, int> errors)
+KernelFiles::KernelFiles(std::string root, Links links, const std::map<std::string, int>& errors)
     : root_(std::move(root)),
       links_(links),
-      errors_(std::move(errors)),
       root_fd_(open(root_.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)) {
-  if (!root_fd_) root_error_ = errno;
+  if (!root_fd_) {
+    root_error_ = errno;
+    return;
+  }
+  if (!errors.empty()) root_place_ = PlaceOf(root_fd_);
+  for (const auto& [path, error] : errors) errors_.try_emplace(Resolve(path), path, error);
 }
 
 tl::expected<UniqueFd, int> KernelFiles::OpenOnce(const std::string& path, int flags) const {
@@ -76,10 +88,45 @@ tl::expected<UniqueFd, int> KernelFiles::OpenOnce(const std::string& path, int f
   return UniqueFd(fd);
 }
 
+// Relative to the root; of what is not there, the folder's place and the rest as it is spelt.
+std::string KernelFiles::Resolve(const std::string& path) const {
+  if (const auto fd = OpenThroughLinks(path, O_PATH)) {
+    const std::string place = PlaceOf(*fd);
+    if (place.starts_with(root_place_ + "/")) return place.substr(root_place_.size() + 1);
+  }
+  const auto [folder, name] = Split(path);
+  return folder == "." ? name : Resolve(folder) + "/" + name;
+}
+
+std::optional<int> KernelFiles::PlannedError(const std::string& path) const {
+  if (errors_.empty()) return std::nullopt;
+  const auto planned = errors_.find(Resolve(path));
+  if (planned == errors_.end()) return std::nullopt;
+  planned->second.met = true;
+  return planned->second.error;
+}
+
+std::vector<std::string> KernelFiles::UnmetErrors() const {
+  std::vector<std::string> unmet;
+  for (const auto& [place, planned] : errors_) {
+    if (!planned.met && !OpenThroughLinks(planned.path, O_PATH)) unmet.push_back(planned.path);
+  }
+  return unmet;
+}
+
+bool KernelFiles::HasFolder(const std::string& path) const {
+  const auto fd = OpenRaw(path, O_PATH | O_DIRECTORY);
+  return fd || !IsAbsent(fd.error());
+}
+
 tl::expected<UniqueFd, int> KernelFiles::OpenRaw(const std::string& path, int flags) const {
   if (root_error_ != 0) return tl::unexpected(root_error_);
-  if (const auto planned = errors_.find(path); planned != errors_.end())
-    return tl::unexpected(planned->second);
+  if (const auto planned = PlannedError(path)) return tl::unexpected(*planned);
+  return OpenThroughLinks(path, flags);
+}
+
+tl::expected<UniqueFd, int> KernelFiles::OpenThroughLinks(const std::string& path,
+                                                          int flags) const {
   auto fd = OpenOnce(path, flags);
   if (links_ == Links::kFollow) return fd;
   std::string followed = path;
@@ -126,14 +173,17 @@ Result<std::optional<std::string>> KernelFiles::ReadText(const std::string& path
 
 Result<std::optional<std::vector<std::string>>> KernelFiles::List(const std::string& path) const {
   auto fd = OpenRaw(path, O_RDONLY | O_DIRECTORY);
+  std::vector<std::string> names;
   if (!fd) {
-    if (IsAbsent(fd.error())) return std::nullopt;
+    if (IsAbsent(fd.error())) {
+      AddRefused(path, names);
+      return names.empty() ? std::nullopt : std::optional(std::move(names));
+    }
     return Fail(fd.error(), {"listing ", root_, "/", path});
   }
   const std::unique_ptr<DIR, CloseFolder> folder(fdopendir(fd->get()));
   if (!folder) return Fail(errno, {"listing ", root_, "/", path});
   fd->Release();  // closed with the folder
-  std::vector<std::string> names;
   errno = 0;
   while (const dirent* entry = readdir(folder.get())) {
     const std::string_view name = entry->d_name;
@@ -151,7 +201,8 @@ Result<std::optional<std::vector<std::string>>> KernelFiles::List(const std::str
 
 // A recorder may have had nothing to write for a file that it could not read.
 void KernelFiles::AddRefused(const std::string& folder, std::vector<std::string>& names) const {
-  const std::string prefix = folder + "/";
+  if (errors_.empty()) return;
+  const std::string prefix = Resolve(folder) + "/";
   const std::size_t listed = names.size();
   for (auto it = errors_.lower_bound(prefix); it != errors_.end(); ++it) {
     if (!it->first.starts_with(prefix) || names.size() == kMaxFolderEntries) break;

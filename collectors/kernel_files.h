@@ -1,6 +1,7 @@
 // The kernel's small text files under one root: "/sys" live, or the sysfs of a recorded host.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -8,6 +9,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "daemon/base/result.h"
@@ -37,8 +39,9 @@ enum class Links {
 // Error carries the errno.
 class KernelFiles {
  public:
+  // `errors`: path → errno that reading it gives, by whichever links it is reached.
   explicit KernelFiles(std::string root, Links links = Links::kFollow,
-                       std::map<std::string, int> errors = {});
+                       const std::map<std::string, int>& errors = {});
 
   const std::string& Root() const { return root_; }
   // Why the root itself cannot be read; 0: it can.
@@ -48,24 +51,40 @@ class KernelFiles {
   Result<std::optional<std::string>> ReadText(const std::string& path) const;
   // The names in a folder, sorted by bytes, with those that `errors` names in it.
   Result<std::optional<std::vector<std::string>>> List(const std::string& path) const;
+  // False: there is none, or what is there is no folder. One that cannot be had is there.
+  bool HasFolder(const std::string& path) const;
   // The inode of a folder; nullopt: it cannot be had.
   std::optional<std::uint64_t> FolderNumber(const std::string& path) const;
+  // Of `errors` the paths that nobody has read and that lead to nothing.
+  std::vector<std::string> UnmetErrors() const;
   // Where a link points, as it is written. Absent also when the file is no link.
   Result<std::optional<std::string>> ReadLink(const std::string& path) const;
   // For files that are read again and again, with ReadFromStart.
   Result<std::optional<UniqueFd>> Open(const std::string& path) const;
 
  private:
+  struct Planned {
+    std::string path;  // as it was given
+    int error = 0;
+    mutable std::atomic<bool> met = false;
+
+    Planned(std::string path_given, int code) : path(std::move(path_given)), error(code) {}
+  };
+
   tl::expected<UniqueFd, int> OpenRaw(const std::string& path, int flags) const;
+  tl::expected<UniqueFd, int> OpenThroughLinks(const std::string& path, int flags) const;
+  std::optional<int> PlannedError(const std::string& path) const;
+  std::string Resolve(const std::string& path) const;
   tl::expected<UniqueFd, int> OpenOnce(const std::string& path, int flags) const;
   std::string FollowOneTextLink(const std::string& path) const;
   void AddRefused(const std::string& folder, std::vector<std::string>& names) const;
 
   std::string root_;
   Links links_;
-  // What a recorded host could not read: path, spelt as it is read → errno.
-  std::map<std::string, int> errors_;
+  // What a recorded host could not read, by where it is once all links are followed.
+  std::map<std::string, Planned> errors_;
   UniqueFd root_fd_;
+  std::string root_place_;  // without links, for Resolve
   int root_error_ = 0;
 };
 

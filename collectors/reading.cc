@@ -1,7 +1,10 @@
 #include "collectors/reading.h"
 
+#include <cerrno>
 #include <system_error>
 #include <utility>
+
+#include "daemon/base/errno_name.h"
 
 namespace rdmapulse::collectors {
 
@@ -24,7 +27,10 @@ std::string_view Name(Source source) {
 }
 
 Problem ProblemOf(std::string name, int error) {
-  return {std::move(name), std::generic_category().message(error), error};
+  // Of those that are the kernel's own the library knows only the number.
+  std::string reason = error > EHWPOISON ? std::string(ErrnoName(error)) : std::string();
+  if (reason.empty()) reason = std::generic_category().message(error);
+  return {std::move(name), std::move(reason), error};
 }
 
 std::vector<Problem> ProblemsOf(const Collection& collection) {
@@ -34,7 +40,8 @@ std::vector<Problem> ProblemsOf(const Collection& collection) {
     if (reading.port) subject += "/" + std::to_string(*reading.port);
     for (const Problem& problem : reading.problems) {
       std::string name = subject;
-      name.append(" ").append(Name(reading.source)).append("/").append(problem.name);
+      name.append(" ").append(Name(reading.source));
+      if (!problem.name.empty()) name.append("/").append(problem.name);
       problems.push_back({std::move(name), problem.reason, problem.error});
     }
   }

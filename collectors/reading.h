@@ -44,7 +44,7 @@ struct Value {
 
 // What could not be read, so that one bad file costs one value and is never silent.
 struct Problem {
-  std::string name;    // counter or file
+  std::string name;    // counter or file; empty: the whole of the source
   std::string reason;  // "Invalid argument", "not a number: 'N/A (no PMA)'"
   int error = 0;       // errno; 0: it was none
 

@@ -25,13 +25,30 @@ namespace {
 
 constexpr std::string_view kSysfs = "sysfs/";
 
-// `errors` counts from the folder, the reader of sysfs from folder/sysfs.
-std::map<std::string, int> UnderSysfs(const std::map<std::string, int>& errors) {
-  std::map<std::string, int> under;
+struct SplitErrors {
+  std::map<std::string, int> sysfs;  // relative to folder/sysfs, as its reader counts
+  std::map<std::string, int> tools;
+};
+
+SplitErrors Split(const std::map<std::string, int>& errors) {
+  SplitErrors split;
   for (const auto& [path, code] : errors) {
-    if (path.starts_with(kSysfs)) under[path.substr(kSysfs.size())] = code;
+    if (path.starts_with(kSysfs)) {
+      split.sysfs[path.substr(kSysfs.size())] = code;
+    } else {
+      split.tools[path] = code;
+    }
   }
-  return under;
+  return split;
+}
+
+void NoteUnmet(const KernelFiles& sysfs, const KernelFiles& tools, Recording& recording) {
+  std::vector<std::string> unmet = tools.UnmetErrors();
+  for (const std::string& path : sysfs.UnmetErrors()) unmet.push_back(std::string(kSysfs) + path);
+  if (unmet.empty()) return;
+  std::string sentence = "host.yaml: `errors` names " + unmet.front();
+  if (unmet.size() > 1) sentence += " and " + std::to_string(unmet.size() - 1) + " more";
+  recording.assumptions.push_back(sentence + ", and nothing here is called that");
 }
 
 // A link in the place of sysfs/ could make this host's the recorded one's.
@@ -202,17 +219,17 @@ bool Recording::ReadNothing() const {
                      [](const Collection& collection) { return collection.readings.empty(); });
 }
 
-Recording ReadRecording(const std::string& folder, const std::map<std::string, int>& errors,
-                        TimePoint now) {
+Recording ReadRecording(const std::string& folder, const RecordedErrors& errors, TimePoint now) {
   Recording recording;
+  const SplitErrors split = Split(errors.codes);
   const bool leads_out = LeadsOut(folder);
   if (leads_out)
     recording.problems.push_back({"sysfs", "the link leads out of the folder; not read"});
   const KernelFiles sysfs(leads_out ? std::string{} : folder + "/sysfs", Links::kInsideRoot,
-                          UnderSysfs(errors));
+                          split.sysfs);
   ReadSysfs(sysfs, now, recording);
 
-  const KernelFiles whole(folder, Links::kInsideRoot, errors);
+  const KernelFiles whole(folder, Links::kInsideRoot, split.tools);
   ToolFiles files = ReadToolFiles(whole);
   std::move(files.problems.begin(), files.problems.end(), std::back_inserter(recording.problems));
   FindDrivers(sysfs, files.interfaces);
@@ -227,7 +244,11 @@ Recording ReadRecording(const std::string& folder, const std::map<std::string, i
   if (Collection netdevs = ReadNetdevs(sysfs, recording.devices, files.interfaces, now);
       !netdevs.statuses.empty())
     recording.collections.push_back(std::move(netdevs));
-  recording.assumptions = std::move(ties.assumptions);
+  std::move(ties.assumptions.begin(), ties.assumptions.end(),
+            std::back_inserter(recording.assumptions));
+  recording.assumptions.insert(recording.assumptions.end(), errors.complaints.begin(),
+                               errors.complaints.end());
+  NoteUnmet(sysfs, whole, recording);
   return recording;
 }
 

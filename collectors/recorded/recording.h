@@ -8,6 +8,7 @@
 
 #include "collectors/port_qos.h"
 #include "collectors/reading.h"
+#include "collectors/recorded/recorded_errors.h"
 #include "daemon/base/device_info.h"
 #include "daemon/base/time.h"
 
@@ -21,19 +22,18 @@ struct Recording {
   std::map<std::string, std::string> netdev_drivers{};
   std::vector<PortQos> qos{};       // by netdev
   std::vector<Problem> problems{};  // by file, relative to the folder; readings have their own
-  // In whole sentences: what was taken for granted.
+  // In whole sentences: what was taken for granted, and what of host.yaml had no use.
   std::vector<std::string> assumptions{};
 
   // Nothing in it could be read, though something was there.
   bool ReadNothing() const;
 };
 
-// `folder` holds sysfs/, ethtool-S/ and so on, any of which may be missing. `errors` says which
-// files the recorder could not read: path relative to `folder` → errno. No link leads out of
-// `folder`. `now` is when the values were read.
+// `folder` holds sysfs/, ethtool-S/ and so on, any of which may be missing. Who reads what is in
+// `errors` gets that error again. No link leads out of `folder`. `now` is when the values were
+// read.
 //
 // What cannot be read or understood costs itself and is a problem, never an error.
-Recording ReadRecording(const std::string& folder, const std::map<std::string, int>& errors,
-                        TimePoint now);
+Recording ReadRecording(const std::string& folder, const RecordedErrors& errors, TimePoint now);
 
 }  // namespace rdmapulse::collectors::recorded

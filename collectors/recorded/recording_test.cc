@@ -12,6 +12,7 @@
 namespace rdmapulse::collectors::recorded {
 namespace {
 
+using fakes::TreeLinks;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::Pair;
@@ -19,7 +20,9 @@ using ::testing::UnorderedElementsAre;
 
 constexpr TimePoint kNow{};
 
-Recording Read(const fakes::Tree& tree) { return ReadRecording(tree.Root(), tree.Errors(), kNow); }
+Recording Read(const fakes::Tree& tree) {
+  return ReadRecording(tree.Root(), {tree.Errors()}, kNow);
+}
 
 // "mlx5_0/1 eth0 ethtool: a=1", "eth1 dcb: requests[0]=2".
 std::vector<std::string> Texts(const Recording& recording) {
@@ -289,10 +292,51 @@ TEST(RecordingTest, SysfsThatLeadsOutIsNotRead) {
 
 TEST(RecordingTest, WhatTheRecorderCouldNotReadComesBackAsThatError) {
   const std::map<std::string, int> errors = {
-      {"sysfs/class/infiniband/m/ports/1/counters/VL15_dropped", EINVAL}};
+      {"sysfs/class/infiniband/m/ports/1/counters/VL15_dropped", EINVAL},
+      {"ethtool-S/eth0.txt", EPERM}};
   const fakes::Tree tree("sysfs/class/infiniband/m/ports/1/counters/symbol_error = 3\n");
-  EXPECT_THAT(Texts(ReadRecording(tree.Root(), errors, kNow)),
+  EXPECT_THAT(Texts(ReadRecording(tree.Root(), {errors}, kNow)),
               ElementsAre("m/1 counters: symbol_error=3 VL15_dropped!"));
+  EXPECT_THAT(ReadRecording(tree.Root(), {errors}, kNow).problems,
+              ElementsAre(Problem{"ethtool-S/eth0.txt", "Operation not permitted"}));
+}
+
+constexpr std::string_view kThroughLinks =
+    "sysfs/class/infiniband/m -> ../../devices/m\n"
+    "sysfs/devices/m/ports/1/counters/link_downed = 1\n"
+    "sysfs/devices/m/ports/1/counters/symbol_error = 2\n";
+
+TEST(RecordingTest, AnErrorIsOfTheFileByWhicheverLinksItIsReached) {
+  for (const TreeLinks links : {TreeLinks::kAsLinks, TreeLinks::kAsText}) {
+    const fakes::Tree tree(kThroughLinks, links);
+    for (const char* const path : {"sysfs/class/infiniband/m", "sysfs/devices/m"}) {
+      const std::string counters = path + std::string("/ports/1/counters");
+      EXPECT_THAT(Texts(ReadRecording(tree.Root(), {{{counters + "/link_downed", EINVAL}}}, kNow)),
+                  ElementsAre("m/1 counters: symbol_error=2 link_downed!"));
+      EXPECT_THAT(Texts(ReadRecording(tree.Root(), {{{counters + "/VL15_dropped", EIO}}}, kNow)),
+                  ElementsAre("m/1 counters: link_downed=1 symbol_error=2 VL15_dropped!"));
+      const Recording whole = ReadRecording(tree.Root(), {{{counters, EACCES}}}, kNow);
+      EXPECT_THAT(Texts(whole), ElementsAre("m/1 counters: !"));
+      EXPECT_THAT(ProblemsOf(whole.collections[0]),
+                  ElementsAre(Problem{"m/1 counters", "Permission denied", EACCES}));
+    }
+  }
+}
+
+TEST(RecordingTest, AnErrorOfNothingThatIsHereIsSaid) {
+  const fakes::Tree tree(kThroughLinks);
+  const RecordedErrors errors = {.codes = {{"sysfs/class/infiniband/n/ports/1/state", EIO},
+                                           {"sysfs/devices/m/ports/1/counters", EIO},
+                                           {"sysfs/devices/m/uevent", EACCES},
+                                           {"dcb/pfc-eth0.json", EPERM},
+                                           {"logs/x", EIO}},
+                                 .complaints = {"said"}};
+  EXPECT_THAT(ReadRecording(tree.Root(), errors, kNow).assumptions,
+              ElementsAre("said",
+                          "host.yaml: `errors` names logs/x and 2 more, and nothing here is called "
+                          "that"));
+  EXPECT_THAT(ReadRecording(tree.Root(), {{{"sysfs/x", EIO}}}, kNow).assumptions,
+              ElementsAre("host.yaml: `errors` names sysfs/x, and nothing here is called that"));
 }
 
 }  // namespace

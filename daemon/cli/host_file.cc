@@ -1,42 +1,50 @@
+#include <fmt/format.h>
 #include <yaml-cpp/yaml.h>
 
+#include <cerrno>
 #include <chrono>
-#include <cstring>
+#include <filesystem>
 #include <optional>
+#include <vector>
 
+#include "daemon/base/errno_name.h"
 #include "daemon/cli/recorded_host.h"
 #include "daemon/cli/table.h"
 
 namespace rdmapulse::cli {
 namespace {
 
+using collectors::recorded::RecordedErrors;
+
 // A host has some thousand counter files; a list longer than this was not recorded.
 constexpr std::size_t kErrorsMax = 100000;
 
-// The errno of "EINVAL"; nullopt: there is none of this name.
-std::optional<int> ErrnoOf(const std::string& name) {
-  constexpr int kLast = 133;  // EHWPOISON, the last of Linux
-  for (int code = 1; code <= kLast; ++code) {
-    const char* const known = strerrorname_np(code);
-    if (known != nullptr && name == known) return code;
-  }
-  return std::nullopt;
+// "./sysfs//class/" → "sysfs/class".
+std::string Plain(const std::string& path) {
+  std::string plain = std::filesystem::path(path).lexically_normal();
+  if (plain.size() > 1 && plain.ends_with('/')) plain.pop_back();
+  return plain;
 }
 
-Result<std::map<std::string, int>> ReadErrors(const YAML::Node& node, const std::string& path) {
-  std::map<std::string, int> errors;
+Result<RecordedErrors> ReadErrors(const YAML::Node& node, const std::string& path) {
+  RecordedErrors errors;
+  std::vector<std::string> unknown;
   if (!node || node.IsNull()) return errors;
   if (!node.IsMap()) return Fail({"reading ", path, ": `errors` is not a map of paths to errors"});
   if (node.size() > kErrorsMax) return Fail({"reading ", path, ": too many `errors`"});
   for (const auto& entry : node) {
     const auto file = Printable(entry.first.as<std::string>());
     const auto name = Printable(entry.second.as<std::string>());
-    const std::optional<int> code = ErrnoOf(name);
-    if (!code) {
-      return Fail({"reading ", path, ": the error of ", file, " is \"", name, "\""},
-                  "write an errno's name, like EINVAL");
-    }
-    errors[file] = *code;
+    const std::optional<int> code = ErrnoNamed(name);
+    if (!code) unknown.push_back(fmt::format("the error of {}, \"{}\",", file, name));
+    errors.codes[Plain(file)] = code.value_or(EIO);
+  }
+  if (!unknown.empty()) {
+    const std::string more =
+        unknown.size() > 1 ? fmt::format(" ({} more alike)", unknown.size() - 1) : std::string();
+    errors.complaints.push_back(
+        fmt::format("host.yaml: {} is none of Linux{}: taken as EIO; write a name like EINVAL",
+                    unknown.front(), more));
   }
   return errors;
 }
@@ -73,7 +81,7 @@ Result<HostFile> ParseHostFile(const std::string& yaml, const std::string& path)
     const auto interval = ReadInterval(document["interval_s"], path);
     if (!interval) return tl::unexpected(interval.error());
     file.interval = *interval;
-    Result<std::map<std::string, int>> errors = ReadErrors(document["errors"], path);
+    Result<RecordedErrors> errors = ReadErrors(document["errors"], path);
     if (!errors) return tl::unexpected(errors.error());
     file.errors = std::move(*errors);
     return file;

@@ -14,7 +14,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     return 0;
   }
   if (file->interval && *file->interval <= rdmapulse::Duration::zero()) std::abort();
-  for (const auto& [path, code] : file->errors) {
+  for (const auto& [path, code] : file->errors.codes) {
     if (code <= 0) std::abort();
   }
   return 0;

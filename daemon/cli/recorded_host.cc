@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <optional>
 #include <string_view>
 #include <system_error>
@@ -114,6 +115,24 @@ Result<std::vector<fs::path>> FindMoments(const fs::path& top) {
                "or any other part of one"});
 }
 
+// What the host's own file says of one of its moments: by a path that begins with its name, or by
+// one that begins with no moment's name, which holds for each.
+std::map<std::string, int> ErrorsOf(const fs::path& moment, const std::vector<fs::path>& moments,
+                                    const std::map<std::string, int>& errors) {
+  std::map<std::string, int> of_moment;
+  for (const auto& [path, code] : errors) {
+    const std::string first = path.substr(0, path.find('/'));
+    if (first == moment.filename() && first != path) {
+      of_moment[path.substr(first.size() + 1)] = code;
+    } else if (std::none_of(moments.begin(), moments.end(), [&first](const fs::path& other) {
+                 return first == other.filename();
+               })) {
+      of_moment.try_emplace(path, code);
+    }
+  }
+  return of_moment;
+}
+
 }  // namespace
 
 Result<RecordedHost> OpenRecordedHost(const std::string& path) {
@@ -134,10 +153,22 @@ Result<RecordedHost> OpenRecordedHost(const std::string& path) {
                     .kernel = std::move(top->kernel),
                     .interval = top->interval};
   for (const fs::path& moment : *moments) {
-    // A moment's errors are its own; the rest is the host's.
-    Result<HostFile> own = moment == folder ? top : ReadHostFile(moment);
+    if (moment == folder) {
+      host.moments.push_back({moment, top->errors});
+      continue;
+    }
+    Result<HostFile> own = ReadHostFile(moment);
     if (!own) return tl::unexpected(own.error());
+    // insert() keeps what is there: what the moment says of itself.
+    const auto of_host = ErrorsOf(moment, *moments, top->errors.codes);
+    own->errors.codes.insert(of_host.begin(), of_host.end());
     host.moments.push_back({moment, std::move(own->errors)});
+  }
+  // Said once, where every reader comes by: of several moments some read the last alone.
+  if (moments->back() != folder) {
+    std::vector<std::string>& complaints = host.moments.back().errors.complaints;
+    complaints.insert(complaints.begin(), top->errors.complaints.begin(),
+                      top->errors.complaints.end());
   }
   return host;
 }

@@ -3,11 +3,11 @@
 #pragma once
 
 #include <chrono>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "collectors/recorded/recorded_errors.h"
 #include "daemon/base/result.h"
 #include "daemon/base/time.h"
 
@@ -16,7 +16,7 @@ namespace rdmapulse::cli {
 // One moment of the host: a folder that holds sysfs/, ethtool-S/ and so on.
 struct Moment {
   std::string folder;
-  std::map<std::string, int> errors;  // path under the folder → errno that the recorder got
+  collectors::recorded::RecordedErrors errors;
 
   bool operator==(const Moment&) const = default;
 };
@@ -42,12 +42,13 @@ struct HostFile {
   std::string name;
   std::string kernel;
   std::optional<Duration> interval;
-  std::map<std::string, int> errors;  // path relative to the folder → errno
+  collectors::recorded::RecordedErrors errors;
 
   bool operator==(const HostFile&) const = default;
 };
 
-// Pure. `path` is for the errors.
+// Pure. `path` is for the errors. Paths lose what says nothing ("./"), and an error that Linux does
+// not have is taken as EIO, with a complaint.
 Result<HostFile> ParseHostFile(const std::string& yaml, const std::string& path);
 
 }  // namespace rdmapulse::cli

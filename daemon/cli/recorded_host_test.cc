@@ -12,6 +12,7 @@ namespace rdmapulse::cli {
 namespace {
 
 namespace fs = std::filesystem;
+using collectors::recorded::RecordedErrors;
 using namespace std::chrono_literals;
 
 class RecordedHostTest : public ::testing::Test {
@@ -56,20 +57,34 @@ TEST_F(RecordedHostTest, HostFileGivesNameAndErrors) {
       (RecordedHost{"h1",
                     "6.1.0-18",
                     2500ms,
-                    {{TopFolder(), {{"sysfs/class/x", EINVAL}, {"ethtool-S/eth0.txt", EIO}}}}}));
+                    {{TopFolder(), {{{"sysfs/class/x", EINVAL}, {"ethtool-S/eth0.txt", EIO}}}}}}));
 }
 
 TEST_F(RecordedHostTest, MomentsAreInOrderOfTheirNumbers) {
   for (const char* const moment : {"t0", "t2", "t10"}) Folder(std::string(moment) + "/sysfs");
   Folder("t11");  // the recorder died before it wrote anything
-  File("host.yaml", "{name: h1, errors: {sysfs/a: EINVAL}}");
+  File("host.yaml", "name: h1");
   File("t10/host.yaml", "errors: {sysfs/b: EIO}");
   EXPECT_EQ(
       OpenRecordedHost(TopFolder()).value(),
       (RecordedHost{"h1",
                     "",
                     std::nullopt,
-                    {{Under("t0"), {}}, {Under("t2"), {}}, {Under("t10"), {{"sysfs/b", EIO}}}}}));
+                    {{Under("t0"), {}}, {Under("t2"), {}}, {Under("t10"), {{{"sysfs/b", EIO}}}}}}));
+}
+
+TEST_F(RecordedHostTest, TheHostsErrorsHoldForEachMomentOrForTheOneTheyName) {
+  for (const char* const moment : {"t0", "t1"}) Folder(std::string(moment) + "/sysfs");
+  File("host.yaml", "errors: {sysfs/a: EINVAL, sysfs/b: EIO, t1/sysfs/c: EPERM, t7/x: EWRONG}");
+  File("t1/host.yaml", "errors: {sysfs/b: EACCES}");
+  const auto host = OpenRecordedHost(TopFolder()).value();
+  ASSERT_EQ(host.moments.size(), 2U);
+  EXPECT_EQ(host.moments[0].errors,
+            (RecordedErrors{.codes = {{"sysfs/a", EINVAL}, {"sysfs/b", EIO}, {"t7/x", EIO}}}));
+  EXPECT_EQ(host.moments[1].errors.codes,
+            (std::map<std::string, int>{
+                {"sysfs/a", EINVAL}, {"sysfs/b", EACCES}, {"sysfs/c", EPERM}, {"t7/x", EIO}}));
+  EXPECT_EQ(host.moments[1].errors.complaints.size(), 1U) << "where every reader comes by";
 }
 
 TEST_F(RecordedHostTest, SeveralHostsAreNamed) {
@@ -115,9 +130,27 @@ TEST_F(RecordedHostTest, AHostFileThatIsNoFileIsAnError) {
   EXPECT_EQ(ErrorText(), "reading " + Under("host.yaml") + ": it is no regular file");
 }
 
-TEST(ParseHostFileTest, UnknownErrorsAreNamed) {
-  EXPECT_EQ(ParseHostFile("errors: {sysfs/a: EWRONG}", "x").error().Text(),
-            "reading x: the error of sysfs/a is \"EWRONG\"; write an errno's name, like EINVAL");
+TEST(ParseHostFileTest, AnErrorThatLinuxDoesNotHaveIsTakenAsOneOfInputAndSaid) {
+  EXPECT_EQ(ParseHostFile("errors: {sysfs/a: EWRONG, sysfs/b: EINVAL}", "x").value().errors,
+            (RecordedErrors{{{"sysfs/a", EIO}, {"sysfs/b", EINVAL}},
+                            {"host.yaml: the error of sysfs/a, \"EWRONG\", is none of Linux: taken "
+                             "as EIO; write a name like EINVAL"}}));
+  EXPECT_EQ(ParseHostFile("errors: {a: x, b: y, c: z}", "x").value().errors.complaints,
+            (std::vector<std::string>{"host.yaml: the error of a, \"x\", is none of Linux (2 more "
+                                      "alike): taken as EIO; write a name like EINVAL"}));
+}
+
+TEST(ParseHostFileTest, EveryNameOfAnErrorIsKnown) {
+  EXPECT_EQ(ParseHostFile("errors: {a: ENOTSUP, b: EWOULDBLOCK, c: ENOTSUPP}", "x").value().errors,
+            (RecordedErrors{.codes = {{"a", EOPNOTSUPP}, {"b", EAGAIN}, {"c", 524}}}));
+}
+
+TEST(ParseHostFileTest, PathsAreMadePlain) {
+  EXPECT_EQ(ParseHostFile("errors: {./sysfs//a/: EIO, x/../sysfs/b: EIO}", "x").value().errors,
+            (RecordedErrors{.codes = {{"sysfs/a", EIO}, {"sysfs/b", EIO}}}));
+}
+
+TEST(ParseHostFileTest, WhatIsNoMapIsAnError) {
   EXPECT_EQ(ParseHostFile("errors: [a]", "x").error().Text(),
             "reading x: `errors` is not a map of paths to errors");
   EXPECT_EQ(ParseHostFile("[a]", "x").error().Text(), "reading x: not a map of keys");

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstring>
 #include <map>
 #include <memory>
 #include <optional>
@@ -13,6 +12,7 @@
 #include <vector>
 
 #include "collectors/counter_book.h"
+#include "daemon/base/errno_name.h"
 #include "daemon/metrics/signal_families.h"
 
 namespace rdmapulse::metrics {
@@ -54,8 +54,7 @@ void AddQuality(FamilySet& families, const collectors::QualityNote& note) {
   if (note.source) Put(labels, "source", collectors::Name(*note.source));
   Put(labels, "name", note.name);
   Put(labels, "state", collectors::Name(note.quality));
-  if (const char* const error = strerrorname_np(note.error); note.error != 0 && error != nullptr)
-    Put(labels, "errno", error);
+  Put(labels, "errno", ErrnoName(note.error));
   families.Add(Family::kCounterQuality, std::move(labels), 1);
 }
 

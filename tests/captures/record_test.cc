@@ -35,7 +35,7 @@ const collectors::DeviceFilter kAll = [](const std::string& /*device*/) { return
 std::map<std::string, int> ErrorsOfSysfs(const cli::Moment& moment) {
   std::map<std::string, int> errors;
   const std::string sysfs = "sysfs/";
-  for (const auto& [path, error] : moment.errors) {
+  for (const auto& [path, error] : moment.errors.codes) {
     if (path.starts_with(sysfs)) errors[path.substr(sysfs.size())] = error;
   }
   return errors;

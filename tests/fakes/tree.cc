@@ -13,6 +13,8 @@
 #include <system_error>
 #include <utility>
 
+#include "daemon/base/errno_name.h"
+
 namespace rdmapulse::fakes {
 namespace {
 
@@ -21,16 +23,6 @@ namespace fs = std::filesystem;
 [[noreturn]] void Die(std::string_view doing, const std::string& what) {
   std::cerr << "tree: " << doing << ": " << what << "\n";
   std::abort();
-}
-
-// "EINVAL" → 22; 0: no such name.
-int ErrnoByName(std::string_view name) {
-  constexpr int kLast = 133;  // EHWPOISON, Linux' highest
-  for (int error = 1; error <= kLast; ++error) {
-    const char* known = strerrorname_np(error);
-    if (known != nullptr && name == known) return error;
-  }
-  return 0;
 }
 
 struct Separator {
@@ -73,7 +65,7 @@ Result<TreeEntry> ParseLine(std::string_view line) {
     if (entry.kind == TreeEntry::Kind::kFile) entry.text += '\n';
   }
   if (entry.kind == TreeEntry::Kind::kError) {
-    entry.error = ErrnoByName(std::exchange(entry.text, {}));
+    entry.error = ErrnoNamed(std::exchange(entry.text, {})).value_or(0);
     if (entry.error == 0) return Fail({"not the name of an errno"});
   }
   if (!IsInside(entry.path)) return Fail({"the path leads out of the tree"});

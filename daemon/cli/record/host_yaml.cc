@@ -2,8 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <cstring>
 #include <string_view>
+
+#include "daemon/base/errno_name.h"
 
 namespace rdmapulse::cli {
 namespace {
@@ -29,8 +30,8 @@ std::string HostYaml(const HostFacts& facts) {
   }
   if (!facts.errors.empty()) yaml += "errors:\n";
   for (const auto& [path, error] : facts.errors) {
-    const char* const name = strerrorname_np(error);
-    yaml += fmt::format("  {}: {}\n", Quoted(path), name == nullptr ? "EIO" : name);
+    const std::string_view name = ErrnoName(error);
+    yaml += fmt::format("  {}: {}\n", Quoted(path), name.empty() ? "EIO" : name);
   }
   return yaml;
 }

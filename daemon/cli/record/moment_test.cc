@@ -98,7 +98,7 @@ class WrittenMomentTest : public ::testing::Test {
         moment, files, [](const std::string& /*device*/) { return true; }, "t0", *folder);
     EXPECT_TRUE(errors) << errors.error().Text();
     errors_ = errors.value_or(99);
-    return collectors::recorded::ReadRecording(top_ + "/t0", {{"ethtool-S/eth0.txt", EPERM}},
+    return collectors::recorded::ReadRecording(top_ + "/t0", {{{"ethtool-S/eth0.txt", EPERM}}},
                                                TimePoint{});
   }
 
