@@ -119,7 +119,10 @@ Result<std::vector<std::string>> DeviceNames(const KernelFiles& sysfs, const Dev
   if (!names) return tl::unexpected(names.error());
   std::vector<std::string> devices;
   if (!*names) return devices;
-  std::copy_if((*names)->begin(), (*names)->end(), std::back_inserter(devices), wanted);
+  std::copy_if((*names)->begin(), (*names)->end(), std::back_inserter(devices),
+               [&sysfs, &wanted](const std::string& name) {
+                 return wanted(name) && sysfs.HasFolder(std::string(kClass) + "/" + name);
+               });
   return devices;
 }
 

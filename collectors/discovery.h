@@ -19,8 +19,8 @@ namespace rdmapulse::collectors {
 using DeviceFilter = std::function<bool(const std::string& device)>;
 
 // The devices that the filter lets through, by name in byte order ("mlx5_10" before "mlx5_2"). A
-// host without class/infiniband has none. Error: `sysfs` itself or class/infiniband cannot be read.
-// Opens nothing of any device.
+// host without class/infiniband has none, and a link that leads nowhere is none. Error: `sysfs`
+// itself or class/infiniband cannot be read. Opens no file of any device.
 Result<std::vector<std::string>> DeviceNames(const KernelFiles& sysfs, const DeviceFilter& wanted);
 
 // One device with every port. A field that cannot be read is missing; what was not merely absent is

@@ -193,6 +193,16 @@ TEST(DiscoveryTest, DeviceWithoutPortsIsStillADevice) {
                           DeviceInfo{.name = "mlx5_1", .driver = "mlx5", .board_id = "MT4119"}));
 }
 
+TEST(DiscoveryTest, ALinkThatLeadsNowhereIsNoDevice) {
+  const Found found =
+      DiscoverIn(fakes::Tree("class/infiniband/mlx5_0 -> ../../devices/gone/infiniband/mlx5_0\n"
+                             "class/infiniband/mlx5_1/node_guid = 0000:0000:0000:0001\n"
+                             "class/infiniband/notes = a text\n"));
+  ASSERT_EQ(found.devices.size(), 1U);
+  EXPECT_EQ(found.devices[0].name, "mlx5_1");
+  EXPECT_TRUE(found.problems.empty());
+}
+
 TEST(DiscoveryTest, HostWithoutRdmaHasNoDevices) {
   const Found found = DiscoverFile("no_rdma");
   EXPECT_THAT(found.devices, IsEmpty());

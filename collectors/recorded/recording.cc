@@ -62,6 +62,24 @@ bool LeadsOut(const std::string& folder) {
          std::mismatch(top.begin(), top.end(), sysfs.begin(), sysfs.end()).first != top.end();
 }
 
+const DeviceInfo* FindDevice(const std::vector<DeviceInfo>& devices, const std::string& name) {
+  const auto found =
+      std::find_if(devices.begin(), devices.end(),
+                   [&name](const DeviceInfo& device) { return device.name == name; });
+  return found == devices.end() ? nullptr : &*found;
+}
+
+// Live such a link is of a device that is just going; here it may be of one that nobody copied.
+void NoteLostDevices(const KernelFiles& sysfs, Recording& recording) {
+  const auto entries = sysfs.List("class/infiniband");
+  if (!entries || !*entries) return;
+  for (const std::string& name : **entries) {
+    if (FindDevice(recording.devices, name) == nullptr)
+      recording.assumptions.push_back("sysfs/class/infiniband/" + name +
+                                      " leads to no folder of the recording: it is no device");
+  }
+}
+
 void ReadSysfs(const KernelFiles& sysfs, TimePoint now, Recording& recording) {
   if (sysfs.RootError() == ENOENT) return;  // any part may be missing
   std::vector<Problem> problems;
@@ -76,6 +94,7 @@ void ReadSysfs(const KernelFiles& sysfs, TimePoint now, Recording& recording) {
     return;
   }
   recording.devices = std::move(*devices);
+  NoteLostDevices(sysfs, recording);
   for (const DeviceInfo& device : recording.devices) {
     Collection collection = DeviceCollector(sysfs, device).Collect();
     // Read now, but counted then.
@@ -115,13 +134,6 @@ void AddReading(Source source, const Reading& subject, std::optional<SourceText>
   reading.values = std::move(text->values);
   reading.problems = std::move(text->problems);
   collection.readings.push_back(std::move(reading));
-}
-
-const DeviceInfo* FindDevice(const std::vector<DeviceInfo>& devices, const std::string& name) {
-  const auto found =
-      std::find_if(devices.begin(), devices.end(),
-                   [&name](const DeviceInfo& device) { return device.name == name; });
-  return found == devices.end() ? nullptr : &*found;
 }
 
 // What the drivers do otherwise than the standard, as in a live reading.

@@ -323,6 +323,15 @@ TEST(RecordingTest, AnErrorIsOfTheFileByWhicheverLinksItIsReached) {
   }
 }
 
+TEST(RecordingTest, ADevicesLinkThatLeadsNowhereIsSaid) {
+  const fakes::Tree tree(std::string(kThroughLinks) +
+                         "sysfs/class/infiniband/n -> /sys/devices/n\n");
+  const Recording read = Read(tree);
+  EXPECT_EQ(read.devices.size(), 1U);
+  EXPECT_THAT(read.assumptions, ElementsAre("sysfs/class/infiniband/n leads to no folder of the "
+                                            "recording: it is no device"));
+}
+
 TEST(RecordingTest, AnErrorOfNothingThatIsHereIsSaid) {
   const fakes::Tree tree(kThroughLinks);
   const RecordedErrors errors = {.codes = {{"sysfs/class/infiniband/n/ports/1/state", EIO},
