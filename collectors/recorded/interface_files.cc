@@ -166,7 +166,7 @@ class Reader {
     if (source) read_.sources[*source].exists = true;
     if (source && !problems.empty()) read_.sources[*source].success = false;
     for (Problem& problem : problems) {
-      if (!problem.name.empty()) problem.reason = problem.name + ": " + problem.reason;
+      if (!problem.name.empty()) problem.reason.insert(0, problem.name + ": ");
       problem.name = path;
     }
     Append(std::move(problems), read_.problems);
@@ -203,7 +203,8 @@ class Reader {
     for (const std::string& name : **names) {
       const std::size_t dot = name.rfind('.');
       const std::string ending = dot == std::string::npos ? "" : name.substr(dot);
-      const std::string path = folder + "/" + name;
+      std::string path = folder;
+      path.append("/").append(name);
       if (dot == 0 || dot == std::string::npos || (ending != ".txt" && ending != ".json")) {
         Complain(Printable(path), {{"", "neither .txt nor .json; not read"}});
         continue;
